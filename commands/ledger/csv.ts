@@ -8,7 +8,7 @@ import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 
 /** Text, numbers and amounts, which are written as decimal text. */
-type CsvCell = string | number | Amount | null
+export type CsvCell = string | number | Amount | null
 
 /**
  * Numbers may begin with a minus. Other text that a spreadsheet would compute gets a leading apostrophe (OWASP). A
@@ -24,6 +24,29 @@ function csvCell(cell: CsvCell): string {
   const text = cell === null ? '' : String(cell)
   const clean = printable(NUMBER.test(text) ? text : text.replace(FORMULA, "$&'"))
   return /[",\r\n]/.test(clean) ? `"${clean.replaceAll('"', '""')}"` : clean
+}
+
+/** Characters that are written together. */
+const PIECE = 65_536
+
+interface CsvTable<R> {
+  columns: readonly string[]
+  rows: readonly R[]
+  cells(row: R): readonly CsvCell[]
+}
+
+/** Writes rows below the names of their columns, like `writePieces`. */
+export const writeRows = <R>(file: string, table: CsvTable<R>): Promise<void> => writePieces(file, piecesOf(table))
+
+async function* piecesOf<R>({ columns, rows, cells }: CsvTable<R>): AsyncGenerator<string> {
+  let piece = csvLine(columns)
+  for (const row of rows) {
+    piece += csvLine(cells(row))
+    if (piece.length < PIECE) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
 }
 
 /**

@@ -7,7 +7,7 @@ import { type CommandOutcome, choiceOf, integer, text, verb } from '../cli/comma
 import { readAllPages } from '../cli/pages.ts'
 import { listOutcome } from '../cli/reads.ts'
 import { counted } from '../ui/words.ts'
-import { csvLine, writePieces } from './csv.ts'
+import { writeRows } from './csv.ts'
 import { shownSum } from './entries.ts'
 import { MONTH, totalFilterFlags } from './filters.ts'
 
@@ -38,7 +38,9 @@ export const summarizeLedger = verb({
     }
     const sums = await readAllPages((paging) => client.ledger.summary({ ...query, ...paging }))
     if (csv === undefined) return sumsOutcome(sums, [])
-    await writePieces(csv, csvOf(sums))
+    const columns = [...SHOWN, 'mint', 'decimals', 'received_raw', 'paid_raw', 'net_raw']
+    const raw = ({ token, decimals, received, paid, net }: LedgerSum) => [token, decimals, received, paid, net]
+    await writeRows(csv, { columns, rows: sums, cells: (sum) => [...shownSum(sum), ...raw(sum)] })
     if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }
     return { data: { file: csv, rows: sums.length }, text: `Wrote ${counted(sums.length, 'row')} to ${csv}.` }
   },
@@ -54,13 +56,5 @@ function sumsOutcome(sums: readonly LedgerSum[], notes: readonly string[]): Comm
     ...(sums.length === 0
       ? {}
       : { table: { columns: SHOWN.slice(from, to), rows: sums.map((sum) => shownSum(sum).slice(from, to)) } }),
-  }
-}
-
-async function* csvOf(sums: readonly LedgerSum[]): AsyncGenerator<string> {
-  yield csvLine([...SHOWN, 'mint', 'decimals', 'received_raw', 'paid_raw', 'net_raw'])
-  for (const sum of sums) {
-    const raw = [sum.token, sum.decimals, sum.received, sum.paid, sum.net]
-    yield csvLine([...shownSum(sum), ...raw])
   }
 }

@@ -149,6 +149,7 @@ function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[]): Com
   const claimed = rows.filter(({ status }) => status === 'claimed').length
   const columns = ['lock', 'mint', 'amount', 'status', 'signature']
   const cells = (row: ClaimRow, amount: unknown) => [row.address, row.mint, amount, row.status, row.signature]
+  const whole = (units: string, decimals: number | null) => (decimals === null ? units : new Amount(units, decimals))
   return {
     data: {
       claimed,
@@ -158,15 +159,7 @@ function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[]): Com
     rows: { columns, rows: rows.map((row) => cells(row, row.claimable)) },
     ...(rows.length === 0
       ? { text: 'No lock has anything to claim now.' }
-      : {
-          table: {
-            columns,
-            rows: rows.map((row) => {
-              const { claimable, decimals } = row
-              return cells(row, decimals === null ? claimable : new Amount(claimable, decimals))
-            }),
-          },
-        }),
+      : { table: { columns, rows: rows.map((row) => cells(row, whole(row.claimable, row.decimals))) } }),
     notes: [...failed.map(({ address, error }) => `${address}: ${printable(error ?? '')}`), ...notes],
     exitCode: failed.length === 0 ? EXIT.done : EXIT.failed,
   }

@@ -5,7 +5,7 @@ import { endOf, nextUnlock, totalOf, unlockedAt } from '../../src/solana/lock-sc
 import { Amount, groupedDecimalOf, ratioOf } from '../cli/amounts.ts'
 import { integer, mintAddress, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { isoOf } from '../cli/typed-times.ts'
-import { csvLine, writePieces } from '../ledger/csv.ts'
+import { writeRows } from '../ledger/csv.ts'
 import { columnInputs } from '../lists/column-flags.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import { mintState } from '../signing/token-state.ts'
@@ -51,8 +51,6 @@ export const planVerb = verb({
     'svc locks plan --lock GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --svg vesting.svg --csv vesting.csv',
   ],
   async run({ lock: address, from, amount, mint, decimals: given, raw, svg, csv, allow_repeats, ...flags }, session) {
-    const columns = columnInputs(flags)
-    const { wallet_column: _, amount_column: __, ignore_column: ___, unpaid_only: ____, ...texts } = flags
     if (address !== undefined) {
       const lock = await readLock(session, address)
       const { now } = await chainClock(session)
@@ -60,13 +58,13 @@ export const planVerb = verb({
     }
     const decimals = mint === undefined ? (given ?? USUAL_DECIMALS) : (await mintState(session, mint)).decimals
     const now = mint === undefined ? BigInt(Math.floor(session.clock.now() / 1000)) : (await chainClock(session)).now
-    const usual = usualTexts(texts)
+    const usual = usualTexts(flags)
     const units = { decimals: raw ? 0 : decimals, now }
     if (from === undefined) {
       const plan = lockPlan({ ...usual, amount: amount ?? '' }, { ...units, shown: flagOf })
       return outcomeOf({ plans: [plan], decimals, now, lock: null }, { svg, csv })
     }
-    const reading = { isRaw: raw, mint, columns, allowsRepeats: allow_repeats }
+    const reading = { isRaw: raw, mint, columns: columnInputs(flags), allowsRepeats: allow_repeats }
     const { rows } = await readLockRows(session.ui, from, { ...units, ...reading, usual })
     const plans = rows.map(({ plan }) => plan)
     return outcomeOf({ plans, decimals, now, lock: null }, { svg, csv })
@@ -110,23 +108,28 @@ async function outcomeOf(
   const amount = plans.reduce((sum, plan) => sum + plan.amount, 0n)
   const claimed = BigInt(lock?.claimed ?? 0)
   const claimable = ({ cumulative }: Unlock) => (cumulative > claimed ? cumulative - claimed : 0n)
-  const raws = (unlock: Unlock) => [unlock.unlocked, unlock.cumulative, claimable(unlock)]
+  const cellsOf = <T>(unlock: Unlock, date: string, cell: (raw: bigint) => T) => {
+    return [date, ...[unlock.unlocked, unlock.cumulative, claimable(unlock)].map(cell)] as const
+  }
+  const whole = (raw: bigint) => new Amount(raw, decimals)
+  const cells = (unlock: Unlock) => cellsOf(unlock, isoOf(unlock.at), whole)
+  const written = { columns: UNLOCK_COLUMNS, rows: unlocks, cells }
   if (csv === '-') {
-    await writeCsv('-', unlocks, raws, decimals)
+    await writeRows('-', written)
     return { data: undefined, rows: { columns: [], rows: [] } }
   }
   const title = `Unlocked of ${groupedDecimalOf(amount, decimals)}`
   const drawing = unlockDrawing(plans, { title, decimals, now })
   const notes = svg === undefined ? [] : writePicture(svg, drawingSvg(drawing))
   if (csv !== undefined) {
-    await writeCsv(csv, unlocks, raws, decimals)
+    await writeRows(csv, written)
     notes.push(`The schedule is in ${csv}.`)
   }
   const shown = unlocks.length <= MOST_SHOWN ? unlocks : [...unlocks.slice(0, MOST_SHOWN - 2), ...unlocks.slice(-1)]
   const hidden = unlocks.length - shown.length
   if (hidden > 0) notes.push(`${hidden} more are between the last two: --csv FILE has all of them.`)
   if (each !== 'unlock') notes.push(`A line is a ${each}: there are more than 10,000 unlocks.`)
-  const whole = (raw: bigint) => new Amount(raw, decimals)
+  const rows = unlocks.map((unlock) => cellsOf(unlock, isoOf(unlock.at), String))
   return {
     data: {
       ...(lock === null
@@ -136,15 +139,12 @@ async function outcomeOf(
       amount: String(amount),
       ...termsShown(plans),
       each,
-      unlocks: unlocks.map((unlock) => {
-        const [unlocked, cumulative, free] = raws(unlock).map(String)
-        return { at: isoOf(unlock.at), unlocked, cumulative, claimable: free }
-      }),
+      unlocks: rows.map(([at, unlocked, cumulative, free]) => ({ at, unlocked, cumulative, claimable: free })),
     },
-    rows: { columns: UNLOCK_COLUMNS, rows: unlocks.map((unlock) => [isoOf(unlock.at), ...raws(unlock).map(String)]) },
+    rows: { columns: UNLOCK_COLUMNS, rows },
     table: {
       columns: UNLOCK_COLUMNS,
-      rows: shown.map((unlock) => [dateText(unlock.at, each), ...raws(unlock).map(whole)]),
+      rows: shown.map((unlock) => cellsOf(unlock, dateText(unlock.at, each), whole)),
     },
     drawing: drawingLines(drawing),
     notes,
@@ -171,21 +171,6 @@ const dateText = (at: bigint, each: UnlockSpan) => {
   return each === 'unlock' && !iso.endsWith('T00:00:00.000Z')
     ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}`
     : iso.slice(0, 10)
-}
-
-async function writeCsv(
-  file: string,
-  unlocks: readonly Unlock[],
-  raws: (unlock: Unlock) => bigint[],
-  decimals: number,
-): Promise<void> {
-  async function* pieces() {
-    yield csvLine(UNLOCK_COLUMNS)
-    yield unlocks
-      .map((unlock) => csvLine([isoOf(unlock.at), ...raws(unlock).map((raw) => new Amount(raw, decimals))]))
-      .join('')
-  }
-  await writePieces(file, pieces())
 }
 
 /** One moment at which something unlocks. */

@@ -1,7 +1,7 @@
 /** Reports the differences between two lists, the largest first: as rows, as CSV and as Markdown for a review. */
 import { Amount, decimalOf } from '../cli/amounts.ts'
 import type { Rows } from '../cli/command.ts'
-import { csvLine } from '../ledger/csv.ts'
+import { type CsvCell, writeRows } from '../ledger/csv.ts'
 import { printable } from '../ui/render.ts'
 
 /** The differences between two lists; amounts are raw units. */
@@ -94,24 +94,20 @@ export const differenceRows = (differences: readonly Difference[], decimals?: nu
 })
 
 const NAMES = { '-': 'removed', '~': 'changed', '+': 'added' } as const
-const DIFFERENCES_PER_PIECE = 1_000
 
-/** All differences as CSV, piece by piece. */
-export async function* differenceCsv(
+/** Writes all differences as CSV. */
+export function writeDifferences(
+  file: string,
   differences: readonly Difference[],
   decimals: number | undefined,
-): AsyncGenerator<string> {
+): Promise<void> {
   const text = (raw: bigint | undefined) => (raw === undefined ? null : amountText(raw, decimals))
-  yield csvLine(['difference', 'wallet', 'before', 'before_locked', 'after', 'after_locked', 'change'])
-  for (let at = 0; at < differences.length; at += DIFFERENCES_PER_PIECE) {
-    const piece = differences.slice(at, at + DIFFERENCES_PER_PIECE)
-    const line = ({ sign, wallet, before, after, change }: Difference) =>
-      csvLine([
-        ...[NAMES[sign], wallet, text(before?.amount), text(before?.locked), text(after?.amount)],
-        ...[text(after?.locked), amountText(change, decimals)],
-      ])
-    yield piece.map(line).join('')
-  }
+  const cells = ({ sign, wallet, before, after, change }: Difference): CsvCell[] => [
+    ...[NAMES[sign], wallet, text(before?.amount), text(before?.locked), text(after?.amount)],
+    ...[text(after?.locked), amountText(change, decimals)],
+  ]
+  const columns = ['difference', 'wallet', 'before', 'before_locked', 'after', 'after_locked', 'change']
+  return writeRows(file, { columns, rows: differences, cells })
 }
 
 export interface MarkdownReport {

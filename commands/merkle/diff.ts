@@ -13,13 +13,13 @@ import { writePieces } from '../ledger/csv.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import {
   amountText,
-  differenceCsv,
   differenceMarkdown,
   differenceRows,
   differencesOf,
   type ListComparison,
   type ListSummary,
   type MarkdownReport,
+  writeDifferences,
 } from './diff-report.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
@@ -55,7 +55,7 @@ export const diff = verb({
       const comparison = compareLists(before, after)
       const differences = differencesOf(comparison)
       const report = { before: listSummary(a, before), after: listSummary(b, after), comparison, differences }
-      if (csvFile !== undefined) await writePieces(csvFile, differenceCsv(differences, shown))
+      if (csvFile !== undefined) await writeDifferences(csvFile, differences, shown)
       if (markdown !== undefined) await writePieces(markdown, only(differenceMarkdown({ ...report, decimals: shown })))
       return diffOutcome({ ...report, decimals: shown }, exit_code)
     })

@@ -1,7 +1,7 @@
 /** What became of every wallet of a list: as records, as a table of those not paid, and as a file. */
 import { Amount, decimalOf } from '../../cli/amounts.ts'
 import type { CommandOutcome } from '../../cli/command.ts'
-import { csvLine, writePieces } from '../../ledger/csv.ts'
+import { writeRows } from '../../ledger/csv.ts'
 import { EXIT } from '../../ui/problem.ts'
 import { printable } from '../../ui/render.ts'
 import { FAILED_WORDS, rowsOutcome } from '../outcome.ts'
@@ -74,14 +74,13 @@ interface ReceiptUnits {
 }
 
 /** Writes every wallet with its amount, what became of it, and its transaction. */
-export const writeSentRows = (file: string, rows: readonly SendRow[], units: ReceiptUnits): Promise<void> =>
-  writePieces(file, sentLines(rows, units))
-
-async function* sentLines(rows: readonly SendRow[], { decimals, isRaw = false }: ReceiptUnits): AsyncGenerator<string> {
-  yield csvLine(['wallet', isRaw ? 'amount_raw' : 'amount', 'status', 'signature', 'note'])
-  for (const { wallet, amount, status, signature, note } of rows) {
-    yield csvLine([wallet, decimalOf(amount, isRaw ? 0 : decimals), status, signature, note])
+export function writeSentRows(file: string, rows: readonly SendRow[], units: ReceiptUnits): Promise<void> {
+  const { decimals, isRaw = false } = units
+  const columns = ['wallet', isRaw ? 'amount_raw' : 'amount', 'status', 'signature', 'note']
+  const cells = ({ wallet, amount, status, signature, note }: SendRow) => {
+    return [wallet, decimalOf(amount, isRaw ? 0 : decimals), status, signature, note]
   }
+  return writeRows(file, { columns, rows, cells })
 }
 
 /** The rows, those that may still land as not known: a receipt that called them unpaid would pay them again. */
