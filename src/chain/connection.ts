@@ -3,7 +3,9 @@ import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type ApiError, badRequest, internal } from '../platform/errors.ts'
 import { type Log, silentLog } from '../platform/log.ts'
-import { pause, rejectLate } from '../platform/timing.ts'
+import { observeCall } from '../platform/telemetry/calls.ts'
+import { rpcMethodOf, rpcOutcome } from '../platform/telemetry/json-rpc.ts'
+import { pause, rejectLate, ShuttingDown } from '../platform/timing.ts'
 import { type Cluster, clusterOf } from '../settings/cluster.ts'
 import type { Config } from '../settings/config.ts'
 import { redactorOf } from '../settings/redaction.ts'
@@ -12,9 +14,10 @@ import { configuredNodes, type NodeAccess } from './nodes/configured-nodes.ts'
 import { type ClusterConsensus, createConsensus } from './nodes/consensus.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
 import { callLarge, type LargeCall } from './nodes/large-answer.ts'
-import { callNode, type NodeCalls } from './nodes/node-call.ts'
-import { nodeLine, postToEmbedded } from './nodes/node-line.ts'
+import { callNode, type NodeCalls, type PostToNode } from './nodes/node-call.ts'
+import { nodeLine } from './nodes/node-line.ts'
 import type { OnSignature } from './nodes/node-socket.ts'
+import { type NodeTiming, nodeTiming } from './nodes/retry.ts'
 import { askNode } from './nodes/rpc-faults.ts'
 import { chainOwner } from './owner.ts'
 import type { ProgramLookup } from './programs/required-program.ts'
@@ -85,28 +88,19 @@ const LOCK_RETRY_MS = 50
 /** Milliseconds for which a program that the node has shown is assumed to exist. */
 const PROGRAM_SEEN_MS = 60_000
 
-export interface OpenChainOptions {
+export interface OpenChainOptions extends Partial<NodeTiming> {
   log?: Log
   /** Time to wait until another process releases the embedded chain, in milliseconds. */
   lockTimeoutMs?: number
   /** Wraps every request to the chain. Tests use it to inject faults. */
   around?: (send: typeof fetch) => typeof fetch
-  /** Waits before a request to a busy node is repeated, in milliseconds. */
-  wait?: (milliseconds: number) => Promise<void>
-  /** Milliseconds of a monotonic clock, which times the pauses of a busy node. */
-  elapsed?: () => number
-  /**
-   * Runs a function later unless the returned function is called first; used to ask another endpoint when one is slow.
-   */
-  after?: (milliseconds: number, act: () => void) => () => void
-  /** Aborted when the process ends, which ends every call. */
-  ending?: AbortSignal
 }
 
 /** Opens nothing yet. A failure to open is reported to its caller, and the next caller tries again. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
   const { log = silentLog, lockTimeoutMs = CHAIN_LOCK_TIMEOUT_MS, around = (send) => send } = options
-  const { wait, elapsed = () => performance.now(), ending } = options
+  const timing = nodeTiming(options)
+  const { elapsed, ending } = timing
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
@@ -141,7 +135,6 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const commitment = () => (consensus.known().consensus === 'alpenglow' ? 'finalized' : 'confirmed')
-  const timing = { elapsed, wait, after: options.after, ending }
   const nodes = configuredNodes(config, cluster, { around: options.around, log, commitment, ...timing })
   const hasSeveralEndpoints = nodes.pool !== undefined
 
@@ -246,6 +239,22 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       chain?.close()
     },
   }
+}
+
+/** Posts to the embedded chain in this process as an observed call. Throws ShuttingDown once `ending` is aborted. */
+function postToEmbedded(
+  handle: (body: string) => Promise<string | undefined>,
+  ending: AbortSignal | undefined,
+): PostToNode {
+  return (body) =>
+    observeCall(
+      { service: 'rpc', endpoint: 'embedded', operation: rpcMethodOf(body) },
+      async () => {
+        if (ending?.aborted) throw new ShuttingDown('the service is shutting down')
+        return { status: 200, text: (await handle(body)) ?? '' }
+      },
+      ({ status }) => rpcOutcome(status, ''),
+    )
 }
 
 /**

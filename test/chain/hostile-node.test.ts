@@ -2,7 +2,7 @@
 import { Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
-import { createRetry } from '../../src/chain/nodes/retry.ts'
+import { createRetry, nodeTiming } from '../../src/chain/nodes/retry.ts'
 import { rpcText } from '../../src/chain/program-cache/rpc.ts'
 import { relayOf } from '../../src/chain/sending/relay.ts'
 import { preflight } from '../../src/chain/sending/send.ts'
@@ -92,7 +92,10 @@ describe('a node that answers 429 with Retry-After', () => {
       now += milliseconds
     }
     const busy = (headers: Record<string, string>) =>
-      createRetry({ elapsed: () => now, wait })(async () => new Response('', { status: 429, headers }))
+      createRetry(
+        'The node',
+        nodeTiming({ elapsed: () => now, wait }),
+      )(async () => new Response('', { status: 429, headers }))
     const asked = (await failureOf(busy({ 'retry-after': '2' }))) as ApiError
     expect([asked.retryAfter, now]).toEqual([2, 6_000])
     expect((await busy({})).status).toBe(429)
@@ -125,7 +128,7 @@ describe('a node that answers 429 with Retry-After', () => {
     const wait = async (milliseconds: number) => {
       now += milliseconds
     }
-    const retry = createRetry({ elapsed: () => now, wait })
+    const retry = createRetry('The node', nodeTiming({ elapsed: () => now, wait }))
     expect((await failureOf(retry(busy))).message).toContain('for another 300 s')
     now = 299_000
     // By then its time is near, and a call waits for the rest.

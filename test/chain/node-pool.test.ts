@@ -251,6 +251,39 @@ describe('an endpoint', () => {
     await expect(ask('getBalance', BALANCE)).rejects.toThrow(/n1\.test#2: it is of another chain \(genesis HhNN/)
   })
 
+  it('that passes a check is used at once by a request that finds no other', async () => {
+    const nodes = three()
+    const { ask, clock } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    for (const node of nodes) node.fault = http(500)
+    await expect(ask('getBalance', BALANCE)).rejects.toThrow('it answers HTTP 500')
+    clock.advance(10_000)
+    for (const node of nodes) node.fault = undefined
+    const before = clock.elapsed()
+    expect(await ask('getBalance', BALANCE)).toMatchObject({ result: { value: 7 } })
+    expect(clock.elapsed()).toBe(before)
+  })
+
+  it('of another chain makes no other look late, though its slots are far ahead', async () => {
+    const genesis = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
+    const nodes = [scriptedNode({ genesis }), scriptedNode({ genesis, slot: 1_001 })]
+    const { ask, clock, pool } = scriptedPool(nodes, { kind: 'devnet' })
+    await ask('getBalance', BALANCE)
+    nodes[1]!.fault = http(500)
+    const rounds = async () => {
+      for (let i = 0; i < 20; i++) {
+        await ask('getBalance', BALANCE)
+        clock.advance(4_000)
+        await pool.settled()
+      }
+    }
+    await rounds()
+    // It returns as an endpoint of another chain.
+    Object.assign(nodes[1]!, { fault: undefined, genesis: FOREIGN, slot: 9_000_000 })
+    await rounds()
+    expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'wrong-chain'])
+  })
+
   it('is not chosen if two disagree about the chain and no setting says which is meant', async () => {
     const nodes = [scriptedNode(), scriptedNode({ genesis: FOREIGN })]
     const { ask } = scriptedPool(nodes)
@@ -358,6 +391,14 @@ it.each([200, 19_000])('an endpoint that alone has been %i slots ahead is truste
   }
   expect([...new Set(fits)]).toEqual(['incredible', 'current'])
   expect(fits.lastIndexOf('incredible')).toBe(3)
+})
+
+it('a bank of a later commitment moves the tip too, because the newest one is never behind it', () => {
+  const book = new SlotBook()
+  const told = (commitment: 'processed' | 'finalized', slot: number) =>
+    book.note('a', commitment, slot, { marks: book.marks(), now: 0 })
+  expect([told('processed', 1_000), told('finalized', 968), book.tip]).toEqual(['current', 'current', 1_000])
+  expect([told('finalized', 1_040), book.tip]).toEqual(['current', 1_040])
 })
 
 it('an endpoint that was trusted alone, and is too far ahead, is outvoted by two', () => {
@@ -535,7 +576,7 @@ describe('a signed transaction', () => {
 
 it('requests of one kind are distributed by weight, and related ones go to one endpoint', () => {
   const line = nodeLine({ url: 'https://n.test' }, shapeRedactor)
-  const endpoints = [1, 2, 5].map((weight, i) => new PoolEndpoint({ label: `n${i}`, weight, line, elapsed: () => 0 }))
+  const endpoints = [1, 2, 5].map((weight, i) => new PoolEndpoint({ label: `n${i}`, weight, line }, () => 0))
   const counts = [0, 0, 0]
   for (let i = 0; i < 8_000; i++) counts[endpoints.indexOf(inOrder(endpoints, `trace ${i}`)[0]!)]!++
   for (const [i, share] of [1 / 8, 2 / 8, 5 / 8].entries()) expect(counts[i]! / 8_000).toBeCloseTo(share, 1)

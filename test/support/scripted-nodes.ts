@@ -110,6 +110,7 @@ export function scriptedPool(
     lineTo: (setting) =>
       nodeLine({ url: setting.url, fetch: answering(nodes[settings.indexOf(setting)]!) }, shapeRedactor),
     ...clock,
+    ending: undefined,
   })
   const ask = async (method: string, params: unknown[] = []) => {
     const { text } = await pool.post(bodyOf({ method, params }), { method, params })

@@ -1,9 +1,10 @@
 /** Checks each of several RPC endpoints for `svc doctor`: whether it answers, and is on the right chain. */
 import { endpointLabel } from '../../../src/chain/nodes/endpoint.ts'
-import { probeWebSocket } from '../../../src/chain/nodes/node-socket.ts'
+import { createNodeSocket, type NodeSocket, socketTargets } from '../../../src/chain/nodes/node-socket.ts'
 import { MOST_LAG_SLOTS } from '../../../src/chain/nodes/slot-book.ts'
 import { rpcText } from '../../../src/chain/program-cache/rpc.ts'
 import { consensusOf } from '../../../src/chain/program-cache/settings.ts'
+import { pause } from '../../../src/platform/timing.ts'
 import type { Cluster } from '../../../src/settings/cluster.ts'
 import type { RpcEndpoint } from '../../../src/settings/config.ts'
 import { CONSENSUS_NAMES, type Consensus } from '../../../src/solana/constants.ts'
@@ -94,6 +95,24 @@ async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
     hasWebSocket,
     consensus: consensusOf(certificate),
   }
+}
+
+/** Whether one of the possible URLs of an endpoint accepts a subscription in time. */
+async function probeWebSocket(endpoint: RpcEndpoint, timeoutMs: number): Promise<boolean> {
+  const sockets: NodeSocket[] = []
+  const accepted = new Promise<boolean>((resolve) => {
+    for (const target of socketTargets(endpoint)) {
+      const targets = () => [{ ...target, onSubscribed: () => resolve(true) }]
+      // Every cluster takes this commitment.
+      const socket = createNodeSocket({ targets, commitment: () => 'finalized' })
+      // A signature of zeros is nobody's.
+      socket.onSignature('1'.repeat(64), () => {})
+      sockets.push(socket)
+    }
+  })
+  const inTime = await Promise.race([accepted, pause(timeoutMs).then(() => false)])
+  for (const socket of sockets) socket.close()
+  return inTime
 }
 
 const resultOf = (outcome: Awaited<ReturnType<typeof rpcText>>): unknown =>

@@ -6,25 +6,16 @@ import type { Commitment } from '../../solana/constants.ts'
 import { decodeOnce } from '../../solana/messages.ts'
 import type { PoolEndpoint } from './endpoint.ts'
 import { bodyOf, isRecord, type NodeRequest } from './node-call.ts'
-import type { Received } from './node-line.ts'
-import { CALL_MS, FIRST_WAIT_MS, MOST_TRIES } from './retry.ts'
-import type { SlotBook, SlotMarks } from './slot-book.ts'
+import { CALL_MS, FIRST_WAIT_MS, MOST_TRIES, type NodeTiming } from './retry.ts'
+import type { SlotBook, SlotFit, SlotMarks } from './slot-book.ts'
 import { type AnswerVerdict, verdictOf } from './verdict.ts'
 
 /** What the parts of a pool share. */
-export interface PoolCore {
+export interface PoolCore extends NodeTiming {
   /** Display name of the cluster. */
   label: string
   endpoints: readonly PoolEndpoint[]
   book: SlotBook
-  /** Milliseconds of a monotonic clock. */
-  elapsed(): number
-  wait(milliseconds: number): Promise<void>
-  /** Runs `act` after the given milliseconds, unless the returned function is called first. */
-  after(milliseconds: number, act: () => void): () => void
-  ending: AbortSignal | undefined
-  /** Called after the slot of an endpoint's newest bank was noted. */
-  onSlot(): void
 }
 
 export type Answer = Extract<AnswerVerdict, { kind: 'answer' }>
@@ -40,47 +31,57 @@ const HESITATION = { usual: 250, times: 3, least: 500, most: 2_500 } as const
 /** The reason of an abort that says nothing about the endpoint: another one has answered. */
 const OVERTAKEN = 'overtaken'
 
-/** Sends one request to one endpoint, judges the answer, and notes what it says about the endpoint. Never rejects. */
+const UNFIT = {
+  early: 'it has not reached a slot that was reported before',
+  incredible: 'it names a slot far beyond that of every other endpoint',
+}
+/** Slots that were reported within this time can be compared. */
+const SAME_TIME_MS = 1_000
+
+/**
+ * Sends one request to one endpoint, judges the answer, and notes what it says about the endpoint. Never rejects. The
+ * slots of a check do not count, because the endpoint may be of another chain.
+ */
 export async function attempt(
   core: PoolCore,
   endpoint: PoolEndpoint,
   request: NodeRequest,
   signal: AbortSignal,
+  isCheck = false,
 ): Promise<AnswerVerdict> {
   const [marks, startedAt, commitment] = [core.book.marks(), core.elapsed(), commitmentOf(request)]
-  const body = bodyOf(fromSlot(request, core.book.floor(commitment, marks)))
-  const outcome = await endpoint.line.post(body, signal).catch((error: unknown): Refusal => {
+  let verdict: AnswerVerdict
+  try {
+    const body = bodyOf(fromSlot(request, core.book.floor(commitment, marks)))
+    verdict = verdictOf(request, await endpoint.line.post(body, signal))
+  } catch (error) {
     const blame = signal.aborted && signal.reason === OVERTAKEN ? 'none' : 'failed'
-    return { kind: 'elsewhere', blame, reason: whyUnanswered(signal.aborted ? signal.reason : error) }
-  })
-  const verdict = 'kind' in outcome ? outcome : judged(core, endpoint, { request, marks, commitment }, outcome)
+    verdict = { kind: 'elsewhere', blame, reason: whyUnanswered(signal.aborted ? signal.reason : error) }
+  }
+  if (verdict.kind === 'answer' && verdict.slot !== undefined && !isCheck) {
+    const { slot } = verdict
+    const fit = noteSlot(core, endpoint, { commitment, slot, marks })
+    const reasons = { ...UNFIT, behind: `it is ${marks[commitment] - slot} slots behind` }
+    if (fit !== 'current') verdict = { kind: 'elsewhere', blame: 'late', reason: reasons[fit] }
+  }
+  if (verdict.kind === 'answer' && request.method === 'getSignatureStatuses') noteStatuses(core.book, verdict.result)
   // Requests that this process aborts when it ends say nothing about the endpoint.
   if (!core.ending?.aborted) endpoint.note(verdict, core.elapsed() - startedAt)
   return verdict
 }
 
-/** Turns an answer older than what was known before the request into a reason to ask another endpoint. */
-function judged(
-  { book, elapsed, onSlot }: PoolCore,
-  { label, isForeign }: PoolEndpoint,
-  { request, marks, commitment }: { request: NodeRequest; marks: SlotMarks; commitment: Commitment },
-  received: Received,
-): AnswerVerdict {
-  const verdict = verdictOf(request, received)
-  // Slots of another chain say nothing about this one.
-  if (verdict.kind !== 'answer' || verdict.slot === undefined || isForeign) return verdict
-  const fit = book.note(label, commitment, verdict.slot, { marks, now: elapsed() })
-  if (commitment === 'processed') onSlot()
-  if (fit === 'current') {
-    if (request.method === 'getSignatureStatuses') noteStatuses(book, verdict.result)
-    return verdict
+/** Notes the slot of a bank, and how far all endpoints are behind that have just reported one. */
+export function noteSlot(
+  { book, endpoints, elapsed }: PoolCore,
+  { label }: PoolEndpoint,
+  { commitment, slot, marks }: { commitment: Commitment; slot: number; marks: SlotMarks },
+): SlotFit {
+  const fit = book.note(label, commitment, slot, { marks, now: elapsed() })
+  for (const endpoint of endpoints) {
+    const lag = book.lagOf(endpoint.label, SAME_TIME_MS, elapsed())
+    if (lag !== undefined) endpoint.seenBehind(lag)
   }
-  const reasons = {
-    behind: `it is ${marks[commitment] - verdict.slot} slots behind`,
-    early: 'it has not reached a slot that was reported before',
-    incredible: 'it names a slot far beyond that of every other endpoint',
-  }
-  return { kind: 'elsewhere', blame: 'late', reason: reasons[fit] }
+  return fit
 }
 
 /** Whatever was reported as confirmed must show in the next read, from any endpoint. */
@@ -122,16 +123,16 @@ function fromSlot(request: NodeRequest, slot: number): NodeRequest {
   return { ...request, params }
 }
 
-/** Reads from the endpoints that `readers` gives: the first complete and current answer counts. */
+/** Reads from the endpoints that `inService` gives: the first complete and current answer counts. */
 export async function readFrom(
   core: PoolCore,
-  readers: () => Promise<readonly PoolEndpoint[]>,
+  inService: () => Promise<readonly PoolEndpoint[]>,
   request: NodeRequest,
 ): Promise<string> {
   const startedAt = core.elapsed()
   let hasFailed = false
   return inRounds(core, async (signal) => {
-    const candidates = await readers()
+    const candidates = await inService()
     const { answer, by, tried } = await firstAnswer(core, candidates, request, signal)
     if (answer !== undefined) {
       if (hasFailed || by !== candidates[0]) {
@@ -230,19 +231,19 @@ async function firstOf<T>(
 }
 
 /**
- * Sends the same bytes to every endpoint that takes transactions. Resolves as soon as one has taken them; the others
+ * Sends the same bytes to every endpoint in service. Resolves as soon as one has taken them; the others
  * continue in the background. Throws internal_error if none took them. Nothing is signed here.
  */
 export async function sendToAll(
   core: PoolCore,
-  takers: () => Promise<readonly PoolEndpoint[]>,
+  inService: () => Promise<readonly PoolEndpoint[]>,
   request: NodeRequest,
 ): Promise<string> {
   const signature = signatureOf(request)
   return inRounds(core, async () => {
     const tried: Tried[] = []
     const refusals: string[] = []
-    const sends = (await takers()).map(async (endpoint) => {
+    const sends = (await inService()).map(async (endpoint) => {
       // Each endpoint has its own time limit, even after another one has taken the bytes.
       const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) =>
         attempt(core, endpoint, request, signal),
@@ -289,7 +290,7 @@ export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: reado
     if (state === 'paused') return `${endpoint.label}: it is paused for another ${secondsLeft(endpoint)} s`
     return `${endpoint.label}: ${last ?? 'no answer in time'}`
   })
-  const pauses = endpoints.filter(({ isForeign }) => !isForeign).map(secondsLeft)
+  const pauses = endpoints.filter(({ isMember }) => isMember !== false).map(secondsLeft)
   const isPaused = pauses.length > 0 && pauses.every((seconds) => seconds > 0)
   return internal(`None of the ${endpoints.length} RPC endpoints of ${label} answers (${reasons.join('; ')})`, {
     ...(isPaused ? { retryAfter: Math.min(...pauses) } : {}),

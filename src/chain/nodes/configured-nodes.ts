@@ -11,9 +11,9 @@ import type { EndpointReport } from './endpoint.ts'
 import type { StreamFromNode } from './large-answer.ts'
 import type { PostToNode } from './node-call.ts'
 import { nodeLine } from './node-line.ts'
-import { createNodeSocket, type OnSignature, socketTargets } from './node-socket.ts'
-import type { NodePool, NodePoolOptions } from './pool.ts'
-import { createRetry } from './retry.ts'
+import { createNodeSocket, socketTargets } from './node-socket.ts'
+import type { NodePool } from './pool.ts'
+import { createRetry, type NodeTiming } from './retry.ts'
 
 /** The ways by which requests reach a chain. */
 export interface NodeAccess {
@@ -22,19 +22,7 @@ export interface NodeAccess {
   stream: StreamFromNode
 }
 
-export interface ConfiguredNodes {
-  /** Undefined for the embedded chain. */
-  access: (() => Promise<NodeAccess>) | undefined
-  /** Access to the embedded chain of another process. The same URL gives the same access. */
-  at(url: string): NodeAccess
-  /** Undefined with a single node. */
-  pool: (() => Promise<NodePool>) | undefined
-  reports(): EndpointReport[]
-  onSignature: OnSignature | undefined
-  close(): void
-}
-
-export interface ConfiguredNodesOptions extends Pick<NodePoolOptions, 'elapsed' | 'wait' | 'after' | 'ending'> {
+export interface ConfiguredNodesOptions extends NodeTiming {
   /** Wraps every request to a node. */
   around: ((send: typeof fetch) => typeof fetch) | undefined
   log: Log
@@ -43,8 +31,9 @@ export interface ConfiguredNodesOptions extends Pick<NodePoolOptions, 'elapsed' 
 }
 
 /** Opens nothing yet. */
-export function configuredNodes(config: Config, cluster: Cluster, options: ConfiguredNodesOptions): ConfiguredNodes {
-  const { around = (send) => send, ending, log, commitment, ...timing } = options
+export function configuredNodes(config: Config, cluster: Cluster, options: ConfiguredNodesOptions) {
+  const { around = (send) => send, log, commitment, ...timing } = options
+  const { ending } = timing
   const endpoints = endpointsOf(config)
   const [first] = endpoints
   const redactor = redactorOf(config)
@@ -70,7 +59,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   function at(url: string, headers: RpcEndpoint['headers'] = {}): NodeAccess {
     if (last?.url === url) return last.access
     const line = lineTo({ url, headers })
-    const retry = createRetry({ ...timing, name: `The RPC node of ${cluster.label}`, ending })
+    const retry = createRetry(`The RPC node of ${cluster.label}`, timing)
     const access: NodeAccess = {
       post: (body) => withErrors(() => retry((signal) => line.post(body, signal))),
       stream: (body, signal) => withErrors(() => line.stream(body, signal)),
@@ -90,7 +79,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
       if (state === 'ok') log.info(fields, 'an RPC endpoint is used')
       else log.warn(fields, 'an RPC endpoint is not used')
     }
-    opened = createNodePool(endpoints, { cluster, lineTo, onChange, ending: either, ...timing })
+    opened = createNodePool(endpoints, { cluster, lineTo, onChange, ...timing, ending: either })
     return opened
   })
 
@@ -106,12 +95,15 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
       : createNodeSocket({ targets: () => opened?.socketTargets() ?? socketTargets(first), commitment, ending })
   const isPool = endpoints.length > 1
   return {
+    /** Access to the embedded chain of another process. The same URL gives the same access. */
     at,
+    /** Undefined for the embedded chain. */
     access: first && (isPool ? access : async () => at(first.url, first.headers)),
+    /** Undefined with a single node. */
     pool: isPool ? openPool : undefined,
-    reports: () => opened?.reports() ?? [],
+    reports: (): EndpointReport[] => opened?.reports() ?? [],
     onSignature: waits?.onSignature,
-    close() {
+    close(): void {
       closer.abort()
       waits?.close()
     },

@@ -43,27 +43,18 @@ export interface EndpointReport {
   lastError: string | null
 }
 
-interface EndpointOptions {
-  label: string
-  weight: number
-  line: NodeLine
-  /** Milliseconds of a monotonic clock. */
-  elapsed: () => number
-  /** Receives the endpoint when it is down, late, of another chain, or healthy again. */
-  onChange?: ((report: EndpointReport) => void) | undefined
-}
-
 export class PoolEndpoint {
   readonly label: string
   readonly weight: number
   readonly line: NodeLine
   /** Genesis hash from its last check. */
   genesis: string | null = null
-  isForeign = false
+  /** Whether it is of the cluster's chain; null until that is known. */
+  isMember: boolean | null = null
   latencyMs: number | null = null
   errorRate = 0
   lastError: string | null = null
-  pausedUntil = Number.NEGATIVE_INFINITY
+  pausedUntil = 0
   readonly #elapsed: () => number
   readonly #onChange: (report: EndpointReport) => void
   #slotLag: number | null = null
@@ -75,7 +66,12 @@ export class PoolEndpoint {
   #successes = 0
   #told: EndpointState = 'unchecked'
 
-  constructor({ label, weight, line, elapsed, onChange = () => {} }: EndpointOptions) {
+  /** `onChange` receives the endpoint when it is down, late, of another chain, or healthy again. */
+  constructor(
+    { label, weight, line }: Pick<PoolEndpoint, 'label' | 'weight' | 'line'>,
+    elapsed: () => number,
+    onChange: (report: EndpointReport) => void = () => {},
+  ) {
     this.label = label
     this.weight = weight
     this.line = line
@@ -83,7 +79,15 @@ export class PoolEndpoint {
     this.#onChange = onChange
   }
 
-  /** Whether it may be read from now: it is of the right chain, works, is not paused and not behind. */
+  get state(): EndpointState {
+    if (this.isMember === false) return 'wrong-chain'
+    if (this.#openUntil !== undefined) return 'down'
+    if (this.pausedUntil > this.#elapsed()) return 'paused'
+    if (this.isMember === null) return 'unchecked'
+    return (this.#slotLag ?? 0) > MOST_LAG_SLOTS ? 'behind' : 'ok'
+  }
+
+  /** Whether it may be read from now. */
   get isUsable(): boolean {
     return this.state === 'ok'
   }
@@ -95,20 +99,12 @@ export class PoolEndpoint {
 
   /** Whether it needs a check before use, and the check is due. */
   get isDueForCheck(): boolean {
-    return this.triableAt <= this.#elapsed() && (this.genesis === null || this.#openUntil !== undefined)
+    return this.triableAt <= this.#elapsed() && (this.isMember === null || this.#openUntil !== undefined)
   }
 
   /** Earliest time at which it may be tried. */
   get triableAt(): number {
     return Math.max(this.pausedUntil, this.#openUntil ?? 0)
-  }
-
-  get state(): EndpointState {
-    if (this.isForeign) return 'wrong-chain'
-    if (this.#openUntil !== undefined) return 'down'
-    if (this.pausedUntil > this.#elapsed()) return 'paused'
-    if (this.genesis === null) return 'unchecked'
-    return (this.#slotLag ?? 0) > MOST_LAG_SLOTS ? 'behind' : 'ok'
   }
 
   /** Notes what a request has shown. */
@@ -160,10 +156,10 @@ export class PoolEndpoint {
   }
 
   /** Notes the chain that a check has shown. An endpoint of another chain is checked again after the longest pause. */
-  identified(genesis: string, isForeign: boolean): void {
+  identified(genesis: string, isMember: boolean | null): void {
     this.genesis = genesis
-    this.isForeign = isForeign
-    this.#openUntil = isForeign ? this.#elapsed() + LONGEST_PAUSE_MS : undefined
+    this.isMember = isMember
+    this.#openUntil = isMember === false ? this.#elapsed() + LONGEST_PAUSE_MS : undefined
     this.#failures = 0
     this.#tellChange()
   }

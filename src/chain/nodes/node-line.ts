@@ -1,10 +1,8 @@
 /** The way to one JSON-RPC server: each request is an observed call, and the server's credentials leave its answers. */
 import { type CallTarget, endpointOf, observeCall } from '../../platform/telemetry/calls.ts'
 import { rpcMethodOf, rpcOutcome } from '../../platform/telemetry/json-rpc.ts'
-import { ShuttingDown } from '../../platform/timing.ts'
 import type { Redactor } from '../../settings/redaction.ts'
 import { withoutUser } from '../program-cache/rpc.ts'
-import type { PostToNode } from './node-call.ts'
 
 export interface Received {
   status: number
@@ -54,20 +52,4 @@ export function nodeLine(target: LineTarget, redactor: Redactor): NodeLine {
         ({ status }) => rpcOutcome(status, ''),
       ),
   }
-}
-
-/** Posts to the embedded chain in this process as an observed call. Throws ShuttingDown once `ending` is aborted. */
-export function postToEmbedded(
-  handle: (body: string) => Promise<string | undefined>,
-  ending: AbortSignal | undefined,
-): PostToNode {
-  return (body) =>
-    observeCall(
-      { service: 'rpc', endpoint: 'embedded', operation: rpcMethodOf(body) },
-      async () => {
-        if (ending?.aborted) throw new ShuttingDown('the service is shutting down')
-        return { status: 200, text: (await handle(body)) ?? '' }
-      },
-      ({ status }) => rpcOutcome(status, ''),
-    )
 }

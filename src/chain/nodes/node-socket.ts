@@ -1,6 +1,5 @@
 /** Subscriptions over an endpoint's WebSocket. They say only when to ask; the answer is read over HTTP. */
 import type { WebSocket } from 'ws'
-import { pause } from '../../platform/timing.ts'
 import { webSocketUrl } from '../../settings/cluster.ts'
 import type { RpcEndpoint } from '../../settings/config.ts'
 import type { Commitment } from '../../solana/constants.ts'
@@ -19,7 +18,7 @@ const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
 /** Milliseconds after which an idle connection is tested, and within which it must answer. */
 const SILENCE_MS = 30_000
-/** Largest message in bytes; a notification of a signature or a slot has a few hundred. */
+/** Largest message in bytes; a notification of a signature has a few hundred. */
 const LARGEST_MESSAGE = 16 * 1024
 /** Number of messages other than JSON-RPC after which the endpoint is dropped. */
 const MOST_NONSENSE = 20
@@ -28,8 +27,6 @@ const MOST_NONSENSE = 20
 export interface SocketTarget {
   url: string
   headers: Readonly<Record<string, string>>
-  /** Receives the slots of the endpoint's newest bank. */
-  onSlot?: (slot: number) => void
   /** Called when the endpoint accepts a subscription. */
   onSubscribed?: () => void
 }
@@ -105,7 +102,6 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
     socket = made
     made.on('open', () => {
       heard()
-      if (target.onSlot !== undefined) send('slotSubscribe', [])
       for (const one of waiting.values()) subscribe(one)
     })
     made.on('message', (data) => {
@@ -152,10 +148,7 @@ export function createNodeSocket(options: SocketOptions): NodeSocket {
   function receive({ id, result, method, params }: Record<string, unknown>, target: SocketTarget): void {
     // A valid message resets the pauses between tries to connect.
     failures = 0
-    const { subscription, result: told } = isRecord(params) ? params : {}
-    if (method === 'slotNotification' && isRecord(told) && Number.isSafeInteger(told.slot)) {
-      target.onSlot?.(told.slot as number)
-    }
+    const { subscription } = isRecord(params) ? params : {}
     for (const one of [...waiting.values()]) {
       if (one.asked === id && typeof result === 'number') {
         one.subscription = result
@@ -239,22 +232,4 @@ export function socketTargets({ url, headers }: RpcEndpoint): SocketTarget[] {
   same.protocol = same.protocol === 'https:' ? 'wss:' : 'ws:'
   const urls = new Set([webSocketUrl(href), same.href])
   return [...urls].map((each) => ({ url: each, headers: { ...authorization, ...headers } }))
-}
-
-/** Whether one of the possible URLs of an endpoint accepts a subscription in time. */
-export async function probeWebSocket(endpoint: RpcEndpoint, timeoutMs: number): Promise<boolean> {
-  const sockets: NodeSocket[] = []
-  const accepted = new Promise<boolean>((resolve) => {
-    for (const target of socketTargets(endpoint)) {
-      const targets = () => [{ ...target, onSubscribed: () => resolve(true) }]
-      // Every cluster takes this commitment.
-      const socket = createNodeSocket({ targets, commitment: () => 'finalized' })
-      // A signature of zeros is nobody's.
-      socket.onSignature('1'.repeat(64), () => {})
-      sockets.push(socket)
-    }
-  })
-  const inTime = await Promise.race([accepted, pause(timeoutMs).then(() => false)])
-  for (const socket of sockets) socket.close()
-  return inTime
 }

@@ -1,110 +1,76 @@
-/** Several RPC endpoints of one cluster: reads fail over, and transactions go to all of them. */
+/** Several RPC endpoints of one cluster: which of them may be asked, and what is asked of them. */
 import { internal } from '../../platform/errors.ts'
 import { activeSpan } from '../../platform/telemetry/spans.ts'
-import { pause, whyUnanswered, withTimeout } from '../../platform/timing.ts'
+import { whyUnanswered, withTimeout } from '../../platform/timing.ts'
 import type { ClusterKind } from '../../settings/cluster.ts'
 import type { RpcEndpoint } from '../../settings/config.ts'
 import { GENESIS_HASHES, isGenesisHash } from '../../solana/genesis-hashes.ts'
-import { attempt, type PoolCore, readFrom, sendToAll, type Tried, unanswered } from './asking.ts'
+import { attempt, noteSlot, type PoolCore, readFrom, sendToAll, type Tried, unanswered } from './asking.ts'
 import { type EndpointReport, endpointLabel, inOrder, PoolEndpoint } from './endpoint.ts'
-import type { StreamFromNode } from './large-answer.ts'
-import { callNode, type NodeCalls, type PostToNode } from './node-call.ts'
+import { callNode, type NodeCalls, type NodeRequest } from './node-call.ts'
 import type { NodeLine } from './node-line.ts'
 import { type SocketTarget, socketTargets } from './node-socket.ts'
-import { CALL_MS } from './retry.ts'
+import { CALL_MS, type NodeTiming } from './retry.ts'
 import { SlotBook } from './slot-book.ts'
 
-/** Endpoints that must agree before something counts as absent or over. */
-const WITNESSES = 2
 /** Time for a look; an endpoint that takes longer is left out until it is checked again. */
 const LOOK_MS = 2_000
 /** Time between two surveys, in which every endpoint is asked for its slot, while requests are made. */
 const SURVEY_MS = 5_000
 /** Age of a survey after which a request waits for the next one, because the lag of endpoints is unknown by then. */
 const STALE_SURVEY_MS = 15_000
-/** Slots that were reported within this time can be compared. */
-const SAME_TIME_MS = 1_000
-const GENESIS = { method: 'getGenesisHash', params: [] }
-const SLOT = { method: 'getSlot', params: [{ commitment: 'processed' }] }
+const GENESIS: NodeRequest = { method: 'getGenesisHash', params: [] }
+const SLOT: NodeRequest = { method: 'getSlot', params: [{ commitment: 'processed' }] }
 
-export interface NodePool {
-  post: PostToNode
-  /** Returns the head of the first answer of a sound endpoint. */
-  stream: StreamFromNode
-  /**
-   * Runs `read` at different endpoints that are not behind, with all calls of one run at the same endpoint. Returns
-   * two readings, or none if fewer endpoints answer, because one endpoint alone proves no absence.
-   */
-  witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]>
-  /** Each endpoint that can be asked now. */
-  each(): Promise<NodeCalls[]>
-  reports(): EndpointReport[]
-  /** Possible WebSocket addresses of sound endpoints. The slots that they report are compared with those of answers. */
-  socketTargets(): SocketTarget[]
-  /** Resolves when no background work is left. */
-  settled(): Promise<void>
-}
-
-export interface NodePoolOptions {
+export interface NodePoolOptions extends NodeTiming {
   cluster: { kind: ClusterKind; label: string }
   /** The way to one endpoint. */
   lineTo: (endpoint: RpcEndpoint, label: string) => NodeLine
   /** Receives an endpoint when it is down, late, of another chain, or healthy again. */
-  onChange?: ((report: EndpointReport) => void) | undefined
-  elapsed?: () => number
-  wait?: ((milliseconds: number) => Promise<void>) | undefined
-  after?: PoolCore['after'] | undefined
-  ending?: AbortSignal | undefined
+  onChange?: (report: EndpointReport) => void
 }
 
-export function createNodePool(settings: readonly RpcEndpoint[], options: NodePoolOptions): NodePool {
-  const { cluster, lineTo, onChange, elapsed = () => performance.now(), ending } = options
-  const { wait = pause, after = afterTimeout } = options
+export type NodePool = ReturnType<typeof createNodePool>
+
+export function createNodePool(settings: readonly RpcEndpoint[], options: NodePoolOptions) {
+  const { cluster, lineTo, onChange, ...timing } = options
+  const { elapsed, ending } = timing
   const endpoints = settings.map((setting, place) => {
     const label = endpointLabel(setting, place)
-    return new PoolEndpoint({ label, weight: setting.weight, line: lineTo(setting, label), elapsed, onChange })
+    return new PoolEndpoint({ label, weight: setting.weight, line: lineTo(setting, label) }, elapsed, onChange)
   })
-  const book = new SlotBook()
-  const core: PoolCore = { label: cluster.label, endpoints, book, elapsed, wait, after, ending, onSlot: compareSlots }
+  const core: PoolCore = { label: cluster.label, endpoints, book: new SlotBook(), ...timing }
   const own = Math.random().toString(36)
   /** Genesis hash of the cluster; without a public one the majority decides. */
   let expected = GENESIS_HASHES[cluster.kind]
-  let surveyedAt: number | undefined
-  let beginning: Promise<void> | undefined
+  let surveyedAt = Number.NEGATIVE_INFINITY
+  /** The last survey that requests wait for. */
+  let awaited = Promise.resolve()
   const looks = new Map<PoolEndpoint, Promise<void>>()
+  /** What checks have shown of endpoints that are not admitted yet. */
+  const checked = new Map<PoolEndpoint, { genesis: string; slot: number | undefined }>()
 
-  function compareSlots(): void {
-    for (const endpoint of endpoints) {
-      const lag = endpoint.isForeign ? undefined : book.lagOf(endpoint.label, SAME_TIME_MS, elapsed())
-      if (lag !== undefined) endpoint.seenBehind(lag)
-    }
-  }
+  const lookAt = (endpoint: PoolEndpoint, request: NodeRequest, isCheck: boolean) =>
+    withTimeout(LOOK_MS, ending, (signal) => attempt(core, endpoint, request, signal, isCheck))
 
-  /** Asks an endpoint for its slot. A check before its first use, and after a failure, asks for its chain as well. */
+  /** Asks an endpoint for its slot, and first of all, or after a failure, for its chain. */
   function look(endpoint: PoolEndpoint): Promise<void> {
     const running = looks.get(endpoint)
     if (running !== undefined) return running
-    const ask = (request: typeof SLOT | typeof GENESIS) =>
-      withTimeout(LOOK_MS, ending, (signal) => attempt(core, endpoint, request, signal))
-    const isCheck = expected === undefined || !endpoint.canTake
-    const work = isCheck ? check(endpoint, Promise.all([ask(GENESIS), ask(SLOT)])) : ask(SLOT)
-    const tracked = work
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .finally(() => looks.delete(endpoint))
-    looks.set(endpoint, tracked)
-    return tracked
+    const work = endpoint.canTake ? lookAt(endpoint, SLOT, false).catch(() => undefined) : check(endpoint)
+    const made = work.then(() => void looks.delete(endpoint))
+    looks.set(endpoint, made)
+    return made
   }
 
-  async function check(endpoint: PoolEndpoint, answers: Promise<Awaited<ReturnType<typeof attempt>>[]>): Promise<void> {
+  async function check(endpoint: PoolEndpoint): Promise<void> {
     try {
-      const [genesis, slot] = await answers
+      const [genesis, slot] = await Promise.all([GENESIS, SLOT].map((each) => lookAt(endpoint, each, true)))
       if (genesis?.kind === 'elsewhere') return endpoint.open(genesis.reason)
       if (!isGenesisHash(genesis?.result)) return endpoint.open('it does not say which chain it is of')
       if (slot?.kind === 'elsewhere' && slot.blame !== 'late') return endpoint.open(slot.reason)
-      endpoint.identified(genesis.result, expected !== undefined && genesis.result !== expected)
+      checked.set(endpoint, { genesis: genesis.result, slot: slot?.kind === 'answer' ? slot.slot : undefined })
+      admit()
     } catch (error) {
       if (!ending?.aborted) endpoint.open(whyUnanswered(error))
     }
@@ -112,93 +78,75 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
 
   /**
    * Settles on the chain of more than half of all endpoints, because a single one that answers may be of another
-   * chain.
+   * chain. From then on its endpoints are used.
    */
-  function decideChain(): void {
-    if (expected !== undefined) return
-    const hashes = endpoints.flatMap(({ genesis }) => genesis ?? [])
-    expected = hashes.find((hash) => hashes.filter((other) => other === hash).length * 2 > endpoints.length)
-    if (expected === undefined) return
-    for (const endpoint of endpoints) {
-      if (endpoint.genesis !== null) endpoint.identified(endpoint.genesis, endpoint.genesis !== expected)
+  function admit(): void {
+    const hashes = [...checked.values()].map(({ genesis }) => genesis)
+    expected ??= hashes.find((hash) => hashes.filter((other) => other === hash).length * 2 > endpoints.length)
+    for (const [endpoint, { genesis, slot }] of checked) {
+      endpoint.identified(genesis, expected === undefined ? null : genesis === expected)
+      const marks = core.book.marks()
+      if (endpoint.isMember && slot !== undefined) noteSlot(core, endpoint, { commitment: 'processed', slot, marks })
+      if (expected !== undefined) checked.delete(endpoint)
     }
   }
 
-  /** Looks at all endpoints for the first time. Resolves when more than half can be used, or all have answered. */
-  async function begin(): Promise<void> {
-    const due = endpoints.filter(({ genesis, isDueForCheck }) => genesis !== null || isDueForCheck)
-    await until(due.map(look), () => {
-      decideChain()
-      return expected !== undefined && endpoints.filter(({ canTake }) => canTake).length * 2 > endpoints.length
-    })
-    if (expected !== undefined && endpoints.some(({ canTake }) => canTake)) surveyedAt = elapsed()
-  }
-
-  /** Starts the looks that are due. Waits for a survey only if the last one is too old to rely on. */
-  async function maintain(): Promise<void> {
-    if (surveyedAt === undefined) {
-      beginning ??= begin().finally(() => {
-        beginning = undefined
-      })
-      await beginning
-      if (expected === undefined && endpoints.some(({ genesis }) => genesis !== null)) throw disagreement(core)
-      return
-    }
+  /** Starts the looks that are due. Resolves at once unless the last survey is too old to rely on. */
+  function maintain(): Promise<void> {
     const age = elapsed() - surveyedAt
     const isSurvey = age >= SURVEY_MS
     if (isSurvey) surveyedAt = elapsed()
     const due = endpoints.filter(({ isDueForCheck, canTake }) => isDueForCheck || (isSurvey && canTake)).map(look)
+    if (age < STALE_SURVEY_MS) return awaited
     let done = 0
-    if (age >= STALE_SURVEY_MS) await until(due, () => ++done * 2 > due.length)
+    const isMost = (count: number, of: readonly unknown[]) => count * 2 > of.length
+    awaited = until(
+      due,
+      () => isMost(++done, due) && isMost(endpoints.filter(({ canTake }) => canTake).length, endpoints),
+    )
+    return awaited
   }
 
-  /** Returns the endpoints of the first kind that has any, in the order in which they are tried. */
-  async function those(...kinds: ('isUsable' | 'canTake')[]): Promise<PoolEndpoint[]> {
+  /**
+   * Returns the endpoints that can be asked, in the order in which they are tried. Those that lag come last: they take
+   * transactions, and their late answers are refused one by one.
+   */
+  async function inService(): Promise<PoolEndpoint[]> {
     await maintain()
-    const found = () => kinds.map((kind) => endpoints.filter((each) => each[kind])).find(({ length }) => length > 0)
+    const isAny = () => endpoints.some(({ canTake }) => canTake)
     // If no endpoint is left, the request waits for the first that passes a check.
-    if (found() === undefined) await until([...looks.values()], () => found() !== undefined)
+    if (!isAny()) await until([...looks.values()], isAny)
+    if (checked.size > 0 && expected === undefined) throw disagreement(core)
     // Requests of one trace belong together: a request of the API, a round of a worker.
-    return inOrder(found() ?? [], activeSpan()?.traceId ?? own)
+    const order = inOrder(endpoints, activeSpan()?.traceId ?? own).filter(({ canTake }) => canTake)
+    return [...order.filter(({ isUsable }) => isUsable), ...order.filter(({ isUsable }) => !isUsable)]
   }
-  // If no other endpoint is left, ask those that lag. A late answer is refused by itself.
-  const readers = () => those('isUsable', 'canTake')
-  const takers = () => those('canTake')
-
-  /** Calls at one endpoint alone. */
-  const callsAt = (endpoint: PoolEndpoint): NodeCalls => ({
-    call: async <T>(method: string, params: readonly unknown[]) =>
-      (await callNode((_, request) => postTo(core, endpoint, request), method, params)) as T,
-  })
 
   return {
-    async post(_, request) {
+    async post(_: string, request: NodeRequest): Promise<{ status: number; text: string }> {
       const isSend = request.method === 'sendTransaction'
-      const text = await (isSend ? sendToAll(core, takers, request) : readFrom(core, readers, request))
+      const text = await (isSend ? sendToAll : readFrom)(core, inService, request)
       return { status: 200, text }
     },
-    async witnesses(read) {
-      // An endpoint that was behind may have caught up; its answer shows it.
-      const left = [...new Set([...(await readers()), ...(await takers())])]
-      const readings = await Promise.all(
-        Array.from({ length: WITNESSES }, async () => {
-          for (let endpoint = left.shift(); endpoint !== undefined; endpoint = left.shift()) {
-            try {
-              return [await read(callsAt(endpoint))]
-            } catch {
-              // The next endpoint takes its place.
-            }
-          }
-          return []
-        }),
-      )
-      const all = readings.flat()
-      return all.length < WITNESSES ? [] : all
+    /**
+     * Runs `read` at two different endpoints that are not behind, with all calls of one run at the same endpoint.
+     * Returns both readings, or none if fewer endpoints answer, because one endpoint alone proves no absence.
+     */
+    async witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]> {
+      const left = await inService()
+      const firstReading = async (): Promise<T[]> => {
+        const endpoint = left.shift()
+        return endpoint === undefined ? [] : read(callsAt(core, endpoint)).then((reading) => [reading], firstReading)
+      }
+      const both = (await Promise.all([firstReading(), firstReading()])).flat()
+      return both.length < 2 ? [] : both
     },
-    each: async () => (await takers()).map(callsAt),
-    async stream(body, signal) {
+    /** Each endpoint that can be asked now. */
+    each: async (): Promise<NodeCalls[]> => (await inService()).map((endpoint) => callsAt(core, endpoint)),
+    /** Returns the head of the first answer of a sound endpoint. */
+    async stream(body: string, signal: AbortSignal): Promise<Response> {
       const tried: Tried[] = []
-      for (const endpoint of await readers()) {
+      for (const endpoint of await inService()) {
         const answer = await openStream(endpoint, body, signal)
         if (typeof answer !== 'string') return answer
         endpoint.failed(answer)
@@ -206,18 +154,12 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
       }
       throw unanswered(core, tried)
     },
-    socketTargets: () =>
-      endpoints.flatMap(({ isUsable, label }, i) => {
-        const setting = settings[i]
-        if (setting === undefined || !isUsable) return []
-        const onSlot = (slot: number) => {
-          book.note(label, 'processed', slot, { marks: book.marks(), now: elapsed() })
-          compareSlots()
-        }
-        return socketTargets(setting).map((target) => ({ ...target, onSlot }))
-      }),
-    reports: () => endpoints.map((endpoint) => endpoint.report()),
-    async settled() {
+    /** Possible WebSocket addresses of sound endpoints. */
+    socketTargets: (): SocketTarget[] =>
+      settings.filter((_, i) => endpoints[i]?.isUsable).flatMap((setting) => socketTargets(setting)),
+    reports: (): EndpointReport[] => endpoints.map((endpoint) => endpoint.report()),
+    /** Resolves when no look is under way. */
+    async settled(): Promise<void> {
       while (looks.size > 0) await Promise.all(looks.values())
     },
   }
@@ -231,13 +173,18 @@ function until(works: readonly Promise<void>[], isEnough: () => boolean): Promis
   })
 }
 
-async function postTo(core: PoolCore, endpoint: PoolEndpoint, request: Parameters<PostToNode>[1]) {
-  const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
-  // An error that is not the endpoint's fault, such as an unknown method, is its answer.
-  if (verdict.text === undefined || (verdict.kind === 'elsewhere' && verdict.blame !== 'none')) {
-    throw new Error(verdict.kind === 'elsewhere' ? verdict.reason : 'it answers nothing')
+/** Calls at one endpoint alone. An error that is not its fault, such as an unknown method, is its answer. */
+function callsAt(core: PoolCore, endpoint: PoolEndpoint): NodeCalls {
+  const post = async (_: string, request: NodeRequest) => {
+    const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
+    if (verdict.kind === 'answer' || (verdict.blame === 'none' && verdict.text !== undefined)) {
+      return { status: 200, text: verdict.text ?? '' }
+    }
+    throw new Error(verdict.reason)
   }
-  return { status: 200, text: verdict.text }
+  return {
+    call: async <T>(method: string, params: readonly unknown[]) => (await callNode(post, method, params)) as T,
+  }
 }
 
 /** Returns the answer once its head has arrived, or why another endpoint must be asked. */
@@ -254,16 +201,10 @@ async function openStream({ line }: PoolEndpoint, body: string, signal: AbortSig
 }
 
 function disagreement({ endpoints, label }: PoolCore): Error {
-  const said = endpoints.map(
-    ({ label: name, genesis, lastError }) =>
-      `${name}: ${genesis === null ? (lastError ?? 'not asked') : `genesis ${genesis}`}`,
-  )
+  const said = endpoints.map(({ label: name, genesis, lastError }) => {
+    return `${name}: ${genesis === null ? (lastError ?? 'not asked') : `genesis ${genesis}`}`
+  })
   return internal(
     `More than half of the RPC endpoints of ${label} must agree which chain they are of, and they do not (${said.join('; ')}): set url to the name of the cluster, or correct rpc-urls`,
   )
-}
-
-function afterTimeout(milliseconds: number, act: () => void): () => void {
-  const timer = setTimeout(act, milliseconds)
-  return () => clearTimeout(timer)
 }

@@ -11,15 +11,27 @@ export const CALL_MS = 8_000
 export const LONGEST_ASKED_PAUSE_MS = 300_000
 const BUSY_STATUSES = new Set([429, 502, 503, 504])
 
-export interface RetryOptions {
-  /** Name of the server in errors. */
-  name?: string
-  /** Waits before a request to a busy node is repeated, in milliseconds. */
-  wait?: ((milliseconds: number) => Promise<void>) | undefined
+/** How calls to nodes measure and spend time. */
+export interface NodeTiming {
   /** Milliseconds of a monotonic clock. */
-  elapsed?: () => number
-  /** Aborted when the process ends. */
-  ending?: AbortSignal | undefined
+  elapsed(): number
+  /** Waits before a request is repeated. */
+  wait(milliseconds: number): Promise<void>
+  /** Runs `act` after the given milliseconds, unless the returned function is called first. */
+  after(milliseconds: number, act: () => void): () => void
+  /** Aborted when the process ends, which ends every call. */
+  ending: AbortSignal | undefined
+}
+
+/** The time of the machine, except for what is given. */
+export function nodeTiming(given: Partial<NodeTiming>): NodeTiming {
+  const { elapsed = () => performance.now(), wait = pause, after = afterTimeout, ending } = given
+  return { elapsed, wait, after, ending }
+}
+
+function afterTimeout(milliseconds: number, act: () => void): () => void {
+  const timer = setTimeout(act, milliseconds)
+  return () => clearTimeout(timer)
 }
 
 export type Retry = <T extends { status: number; headers: Headers }>(
@@ -27,12 +39,11 @@ export type Retry = <T extends { status: number; headers: Headers }>(
 ) => Promise<T>
 
 /**
- * Returns what runs the requests to one server: 429 and gateway errors (5xx) are tried four times in all. A
+ * Returns what runs the requests to one server, with its name in errors: 429 and gateway errors (5xx) are tried four times in all. A
  * `Retry-After` applies to every call: each waits until then, or fails at once with internal_error, which passes it on,
  * if that exceeds its own time.
  */
-export function createRetry(options: RetryOptions = {}): Retry {
-  const { name = 'The node', wait = pause, elapsed = () => performance.now(), ending } = options
+export function createRetry(name: string, { elapsed, wait, ending }: NodeTiming): Retry {
   let pausedUntil = 0
 
   return (send) =>

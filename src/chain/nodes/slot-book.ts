@@ -62,7 +62,8 @@ export class SlotBook {
 
   /** Compares the slot of an answer with the marks of its request, and notes it. */
   note(by: string, commitment: Commitment, slot: number, { marks, now }: { marks: SlotMarks; now: number }): SlotFit {
-    if (commitment === 'processed') {
+    // A bank of a later commitment is never ahead of the newest one.
+    if (commitment === 'processed' || slot > (this.#told.get(by)?.slot ?? slot)) {
       this.#told.set(by, { slot, at: now, lead: this.#leadOf(by, slot, now) })
       this.#moveTip(now)
     }

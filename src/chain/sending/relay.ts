@@ -9,7 +9,7 @@ import { isWritable } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { callNode, NodeRefusal } from '../nodes/node-call.ts'
 import { nodeLine } from '../nodes/node-line.ts'
-import { createRetry, type Retry } from '../nodes/retry.ts'
+import { createRetry, nodeTiming, type Retry } from '../nodes/retry.ts'
 import { askNode, nodeReason } from '../nodes/rpc-faults.ts'
 
 export interface Relay {
@@ -98,7 +98,7 @@ const relayEndpoints = new WeakMap<object, Map<string, RelayEndpoint>>()
 function endpointAt(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): RelayEndpoint {
   const existing = relayEndpoints.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
   relayEndpoints.set(chain.cluster, existing)
-  const retry = () => createRetry({ name: 'The relay', ending: chain.ending })
+  const retry = () => createRetry('The relay', nodeTiming(chain))
   const endpoint = existing.get(url) ?? { url, redactor, retry: retry() }
   existing.set(url, endpoint)
   return endpoint
