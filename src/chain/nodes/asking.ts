@@ -18,8 +18,8 @@ export interface PoolCore extends NodeTiming {
   book: SlotBook
 }
 
-export type Answer = Extract<AnswerVerdict, { kind: 'answer' }>
-export type Refusal = Extract<AnswerVerdict, { kind: 'elsewhere' }>
+type Answer = Extract<AnswerVerdict, { kind: 'answer' }>
+type Refusal = Extract<AnswerVerdict, { kind: 'elsewhere' }>
 
 export interface Tried {
   endpoint: PoolEndpoint
@@ -106,7 +106,6 @@ function commitmentOf({ method, params }: NodeRequest): Commitment {
  */
 const CONFIG_AT: ReadonlyMap<string, number> = new Map([
   ['getBlockHeight', 0],
-  ['getTransactionCount', 0],
   ['getProgramAccounts', 1],
   ['getSignaturesForAddress', 1],
 ])
@@ -249,11 +248,9 @@ export async function sendToAll(
         attempt(core, endpoint, request, signal),
       ).catch((error: Error): Refusal => ({ kind: 'elsewhere', blame: 'failed', reason: error.message }))
       if (verdict.kind === 'elsewhere') tried.push({ endpoint, refusal: verdict })
-      else if (verdict.isError && isProcessed(verdict.text))
-        return JSON.stringify({ jsonrpc: '2.0', id: 1, result: signature })
+      else if (isOwn(verdict, signature)) return verdict.text
+      else if (verdict.isError && isProcessed(verdict.text)) return taken(signature)
       else if (verdict.isError) refusals.push(verdict.text)
-      else if (typeof verdict.result === 'string' && (signature ?? verdict.result) === verdict.result)
-        return verdict.text
       else endpoint.failed('it answers the signature of another transaction')
       throw new Error('not taken')
     })
@@ -261,6 +258,11 @@ export async function sendToAll(
     return Promise.any(sends).catch(() => refusals[0] ?? { tried, isSettled: false })
   })
 }
+
+const isOwn = ({ result }: Answer, signature: string | undefined) =>
+  typeof result === 'string' && (signature ?? result) === result
+
+const taken = (signature: string | undefined) => JSON.stringify({ jsonrpc: '2.0', id: 1, result: signature })
 
 /** Whether the error says that the transaction is already in the chain, so the sender's aim is reached. */
 function isProcessed(text: string): boolean {

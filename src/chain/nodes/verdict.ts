@@ -49,7 +49,7 @@ const ELSEWHERE: ReadonlyMap<number, [Blame, string]> = new Map([
  */
 const ABOUT_KEY: ReadonlySet<number> = new Set([401, 402, 403, 404, 405])
 
-/** Methods whose result is a value with the slot of the bank that it was read from. */
+/** Methods that svc calls, and whose result is a value with the slot of the bank that it was read from. */
 const IN_CONTEXT = new Set([
   'getAccountInfo',
   'getBalance',
@@ -57,18 +57,13 @@ const IN_CONTEXT = new Set([
   'getLatestBlockhash',
   'getMultipleAccounts',
   'getSignatureStatuses',
-  'getTokenAccountBalance',
-  'getTokenAccountsByDelegate',
   'getTokenAccountsByOwner',
-  'getTokenLargestAccounts',
-  'getTokenSupply',
   'isBlockhashValid',
   'simulateTransaction',
 ])
 
 /** Judges a whole HTTP answer. */
 export function verdictOf(request: NodeRequest, { status, headers, text }: Received): AnswerVerdict {
-  const isDone = status >= 200 && status < 300
   if (status === 429 || status === 503) {
     const reason = status === 429 ? 'it is busy (HTTP 429)' : 'it answers HTTP 503'
     const retryAfter = retryAfterMs(headers) ?? undefined
@@ -79,25 +74,17 @@ export function verdictOf(request: NodeRequest, { status, headers, text }: Recei
   if (status >= 500) return failed(`it answers HTTP ${status}`)
   const parsed = parsedJson(text)
   if (isRecord(parsed) && isRecord(parsed.error) && typeof parsed.error.code === 'number') {
-    const { code } = parsed.error
-    return ABOUT_KEY.has(status) && !ELSEWHERE.has(code)
-      ? failed(`it answers HTTP ${status}`)
-      : errorVerdict(text, code)
+    const [blame, reason] = ELSEWHERE.get(parsed.error.code) ?? []
+    if (blame !== undefined && reason !== undefined) return { kind: 'elsewhere', blame, reason, text }
+    if (ABOUT_KEY.has(status)) return failed(`it answers HTTP ${status}`)
+    return { kind: 'answer', text, result: undefined, slot: undefined, isError: true }
   }
-  if (!isDone) return failed(`it answers HTTP ${status}`)
+  if (status < 200 || status > 299) return failed(`it answers HTTP ${status}`)
   if (!isRecord(parsed) || !Object.hasOwn(parsed, 'result')) return failed('it answers something that is not JSON-RPC')
   return resultVerdict(request, text, parsed.result)
 }
 
 const failed = (reason: string): AnswerVerdict => ({ kind: 'elsewhere', blame: 'failed', reason })
-
-function errorVerdict(text: string, code: number): AnswerVerdict {
-  const [blame, reason] = ELSEWHERE.get(code) ?? []
-  if (blame === undefined || reason === undefined) {
-    return { kind: 'answer', text, result: undefined, slot: undefined, isError: true }
-  }
-  return { kind: 'elsewhere', blame, reason, text }
-}
 
 function resultVerdict(request: NodeRequest, text: string, result: unknown): AnswerVerdict {
   const { method } = request
