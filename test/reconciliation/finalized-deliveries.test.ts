@@ -91,7 +91,7 @@ describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)
     const values = { ...config.values, 'reconciliation.calls-per-minute': 0 }
     await reconcileRecords({ ...acts.services, config: { ...config, values } })
     // A process that stops looks no further.
-    const waiting = () => unfinalDeliveries(acts.services.store.db, { sequence: 0, seq: 0 }, 100)
+    const waiting = () => unfinalDeliveries(acts.services.store.db, 0, 100)
     const before = await waiting()
     await releaseFinal(acts.services, AbortSignal.abort())
     expect(await waiting()).toEqual(before)

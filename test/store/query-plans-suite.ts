@@ -361,7 +361,7 @@ export function queryPlansSuite(
         return balancesAfter(store.db, { genesis: own, account: 'account-7', token: '', slot: 0, limit })
       },
       'transactions to compare': () => ledgerTransactionsAfter(store.db, { genesis, after: 100, limit }),
-      'final deliveries': () => unfinalDeliveries(store.db, { sequence: 0, seq: 0 }, limit),
+      'final deliveries': () => unfinalDeliveries(store.db, 0, limit),
       subscriptions: () => subscriptionsWithDue(store.db, now),
       'figures for the metrics': () => readQueueFigures(store.db, now),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),

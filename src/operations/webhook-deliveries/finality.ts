@@ -11,7 +11,6 @@ import {
   type TransactionEnd,
   transactionEnds,
   type UnfinalDelivery,
-  type UnfinalPlace,
   unfinalDeliveries,
 } from '../../store/webhooks/unfinal.ts'
 
@@ -65,8 +64,17 @@ export async function releaseFinal(
   ...signals: readonly AbortSignal[]
 ): Promise<void> {
   const blocked = new Set<string>()
-  for (let after: UnfinalPlace = { sequence: 0, seq: 0 }; !signals.some(({ aborted }) => aborted); ) {
-    const rows = await unfinalDeliveries(store.db, after, DELIVERIES_PER_PAGE)
+  let [after, limit] = [0, DELIVERIES_PER_PAGE]
+  while (!signals.some(({ aborted }) => aborted)) {
+    const rows = await unfinalDeliveries(store.db, after, limit)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    const isFull = rows.length === limit
+    if (isFull && last.sequence === rows[0]?.sequence) {
+      // One event fills the page. A later event may be released only if all deliveries of this one were seen.
+      limit *= 2
+      continue
+    }
     const { released, undone } = await decide(store.db, rows, blocked, clock.now())
     if (released.length > 0 || undone.length > 0) {
       await store.write(async (tx) => {
@@ -74,8 +82,10 @@ export async function releaseFinal(
         await removeUnfinal(tx, undone)
       })
     }
-    if (rows.length < DELIVERIES_PER_PAGE) return
-    after = rows.at(-1) ?? after
+    if (!isFull) return
+    // Deliveries of one event to several subscriptions may span two pages.
+    after = last.sequence - 1
+    limit = DELIVERIES_PER_PAGE
     await nextTurn()
   }
 }
@@ -88,7 +98,6 @@ async function decide(
   now: number,
 ): Promise<{ released: number[]; undone: number[] }> {
   const [released, undone]: [number[], number[]] = [[], []]
-  if (rows.length === 0) return { released, undone }
   const finalities = await finalitiesOf(reader, [...new Set(rows.map(({ sequence }) => sequence))], now)
   for (const { seq, subscription_id, resource, sequence, commitment } of rows) {
     const key = `${subscription_id} ${resource}`

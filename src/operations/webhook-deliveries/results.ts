@@ -63,37 +63,28 @@ const isLastFailure = (attempt: EndedAttempt): boolean =>
 
 /** Writes the results of attempts in one transaction. Returns their number, and never rejects. */
 export async function writeResults(services: RecordServices, ended: readonly EndedAttempt[]): Promise<number> {
+  if (ended.length === 0) return 0
   const { store, log } = services
   const until = performance.now() + RECORD_FOR_MS
   const record = (some: readonly EndedAttempt[]) =>
-    writeUnlessBusy(until, () => store.write((tx) => recordInQueue(tx, some)))
-  const alone = (attempt: EndedAttempt, writes: Promise<unknown>) =>
-    writes.catch((error) => {
+    writeUnlessBusy(until, () => store.write((tx) => recordResults(tx, services, some)))
+  const recordAlone = (attempt: EndedAttempt) =>
+    record([attempt]).catch((error) => {
       log.error({ err: error, event: attempt.queued.event_id }, 'the result of a delivery could not be written')
     })
-  const inQueue = ended.filter((attempt) => !isLastFailure(attempt))
-  try {
-    if (inQueue.length > 0) await record(inQueue)
-  } catch {
-    // A result that cannot be written must not block the others.
-    await Promise.all(inQueue.map((attempt) => alone(attempt, record([attempt]))))
-  }
-  for (const attempt of ended.filter(isLastFailure)) {
-    await alone(
-      attempt,
-      writeUnlessBusy(until, () => recordLastFailure(services, attempt)),
-    )
-  }
+  // A result that cannot be written must not block the others.
+  await record(ended).catch(() => Promise.all(ended.map(recordAlone)))
   return ended.length
 }
 
 /** Leaves a delivery unchanged if it was replayed or claimed by another process. */
-async function recordInQueue(tx: Tx, ended: readonly EndedAttempt[]): Promise<void> {
-  const delivered = ended.filter(({ result }) => result.error === null)
-  const settled = await deleteQueued(
-    tx,
-    delivered.map(({ queued }) => queued),
-  )
+async function recordResults(tx: Tx, services: RecordServices, ended: readonly EndedAttempt[]): Promise<void> {
+  const settled = new Set<number>()
+  // These lock subscriptions, which comes before their queues, as when one is switched or deleted.
+  for (const attempt of ended.filter(isLastFailure))
+    if (await recordLastFailure(tx, services, attempt)) settled.add(attempt.queued.seq)
+  const delivered = ended.filter(({ result }) => result.error === null).map(({ queued }) => queued)
+  for (const seq of await deleteQueued(tx, delivered)) settled.add(seq)
   for (const attempt of ended) {
     const next_attempt_at = nextAttemptAt(attempt)
     if (next_attempt_at === null) continue
@@ -104,23 +95,19 @@ async function recordInQueue(tx: Tx, ended: readonly EndedAttempt[]): Promise<vo
 }
 
 /** The last failure of an event keeps it in the queue and switches off its subscription. */
-async function recordLastFailure({ store, clock, log }: RecordServices, attempt: EndedAttempt): Promise<void> {
-  const { subscription, queued, result } = attempt
-  const { id, receiver_revision: revision } = subscription
-  await store.write(async (tx) => {
-    // The subscription is locked before its queue, as when it is switched or deleted, so that no one sees a partial
-    // change.
-    const row = await lockWebhookSubscription(tx, id)
-    if (!(await giveBack(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return
-    await insertWebhookDeliveries(tx, [deliveryRow(attempt)])
-    const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${result.error}`
-    if (await switchOff(tx, id, { reason, now: clock.now(), revision })) {
-      log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
-      return
-    }
-    // The subscription was switched on or got another URL during this attempt, so the event starts again.
-    if (row?.active === 1) await resumeHeld(tx, id, clock.now())
-  })
+async function recordLastFailure(
+  tx: Tx,
+  { clock, log }: RecordServices,
+  { subscription: { id, receiver_revision: revision }, queued, result }: EndedAttempt,
+): Promise<boolean> {
+  const row = await lockWebhookSubscription(tx, id)
+  if (!(await giveBack(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return false
+  const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${result.error}`
+  if (await switchOff(tx, id, { reason, now: clock.now(), revision }))
+    log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
+  // The subscription was switched on or got another URL during this attempt, so the event starts again.
+  else if (row?.active === 1) await resumeHeld(tx, id, clock.now())
+  return true
 }
 
 function deliveryRow(attempt: EndedAttempt): NewWebhookDelivery {

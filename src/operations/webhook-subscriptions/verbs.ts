@@ -70,20 +70,15 @@ export async function createWebhookSubscription(
 
 async function requireRoom({ actor, config: { values } }: Context, tx: Tx): Promise<void> {
   const { ofKey, ofAll } = await countSubscriptions(tx, actor.apiKeyId)
-  const mostOfKey = actor.scopes.includes('*') ? Number.POSITIVE_INFINITY : values['webhooks.max-per-key']
-  if (ofKey >= mostOfKey) {
+  const refuseFull = (whose: string, count: number, limit: 'webhooks.max-per-key' | 'webhooks.max') => {
+    if (count < values[limit]) return
     throw badRequest(
-      `This API key has ${ofKey} webhook subscriptions, the maximum of the setting webhooks.max-per-key: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or ask the operator to raise the setting`,
-      { details: { limit: 'webhooks.max-per-key', most: mostOfKey } },
+      `${whose} has ${count} webhook subscriptions, the maximum of the setting ${limit}: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or ask the operator to raise the setting`,
+      { details: { limit, most: values[limit] } },
     )
   }
-  const most = values['webhooks.max']
-  if (ofAll >= most) {
-    throw badRequest(
-      `This installation has ${ofAll} webhook subscriptions, the maximum of the setting webhooks.max: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or ask the operator to raise the setting`,
-      { details: { limit: 'webhooks.max', most } },
-    )
-  }
+  if (!actor.scopes.includes('*')) refuseFull('This API key', ofKey, 'webhooks.max-per-key')
+  refuseFull('This installation', ofAll, 'webhooks.max')
 }
 
 /** Changes the URL or events of a subscription, or switches it on or off. A request without a change writes nothing. */

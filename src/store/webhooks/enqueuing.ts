@@ -34,12 +34,15 @@ const COLUMNS = [
 
 interface Enqueuing {
   now: number
-  /** What becomes of a pair that is already queued. */
-  known: 'stays' | 'starts again' | 'starts again unless claimed'
+  /**
+   * Sequence up to which pairs that are already queued start again. Later ones do so unless they are claimed. With null
+   * all stay unchanged.
+   */
+  againUpTo: number | null
 }
 
 /** Queues each pair for its first attempt, in the order of events; returns their number. */
-async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, { now, known }: Enqueuing): Promise<number> {
+async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, { now, againUpTo }: Enqueuing): Promise<number> {
   const rows = pairs
     .select([
       's.id as subscription_id',
@@ -57,10 +60,17 @@ async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, { now, known }
   const { numInsertedOrUpdatedRows } = await insertion
     .onConflict((conflict) => {
       const same = conflict.columns(['subscription_id', 'event_id'])
-      if (known === 'stays') return same.doNothing()
-      const first = { attempts: 0, next_attempt_at: now, claimed_until: 0 }
-      const again = same.doUpdateSet(({ ref }) => ({ state: ref('excluded.state'), ...first }))
-      return known === 'starts again' ? again : again.where('webhook_queue.claimed_until', '<=', now)
+      if (againUpTo === null) return same.doNothing()
+      return same
+        .doUpdateSet(({ ref }) => ({
+          state: ref('excluded.state'),
+          attempts: 0,
+          next_attempt_at: now,
+          claimed_until: 0,
+        }))
+        .where((is) =>
+          is.or([is('webhook_queue.sequence', '<=', againUpTo), is('webhook_queue.claimed_until', '<=', now)]),
+        )
     })
     .executeTakeFirstOrThrow()
   return Number(numInsertedOrUpdatedRows ?? 0n)
@@ -68,7 +78,7 @@ async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, { now, known }
 
 /** Queues events of any type again with their attempts restarted; returns their number. */
 export const requeueEvents = (tx: Tx, id: string, eventIds: readonly string[], now: number): Promise<number> =>
-  enqueue(tx, pairsOf(tx, [id]).where('e.id', 'in', eventIds), { now, known: 'starts again' })
+  enqueue(tx, pairsOf(tx, [id]).where('e.id', 'in', eventIds), { now, againUpTo: Number.MAX_SAFE_INTEGER })
 
 /** Most subscriptions that one call returns. */
 export const MOST_BEHIND = 200
@@ -125,7 +135,7 @@ export async function enqueueNew(
     .where('e.sequence', '>', after)
     .where('e.sequence', '<=', to)
     .where(isWanted(sql.ref('s.enabled_events_json')))
-  await enqueue(tx, pairs, { now, known: 'stays' })
+  await enqueue(tx, pairs, { now, againUpTo: null })
 }
 
 type Replay = Row<'webhook_replays'>
@@ -155,25 +165,24 @@ export async function enqueueReplayed(
   const { subscription_id: id, since, types_json, come_to, through, last } = replay
   const isPast = through < come_to
   const most = Math.min(through + EXAMINED_PER_STEP, until, isPast ? come_to : last)
-  const wanted = pairsOf(tx, [id])
+  const events = pairsOf(tx, [id])
     .where('e.sequence', '>', through)
+    .where('e.sequence', '<=', most)
     .where('e.created_at', '>=', since)
     .where(isWanted(sql`${types_json ?? ALL_TYPES}`))
-  const lastOfMany = await wanted
-    .select('e.sequence')
-    .where('e.sequence', '<=', most)
-    .orderBy('e.sequence')
+  const unattempted = events.where(({ not, exists, selectFrom }) => {
+    const attempts = selectFrom('webhook_deliveries as d').select('d.seq').whereRef('d.event_id', '=', 'e.id')
+    return not(exists(attempts.whereRef('d.subscription_id', '=', 's.id')))
+  })
+  const wanted = isPast ? events : unattempted
+  const inOrder = wanted.select('e.sequence').orderBy('e.sequence')
+  const lastOfMany = await inOrder
     .limit(1)
     .offset(QUEUED_PER_STEP - 1)
     .executeTakeFirst()
   const to = lastOfMany?.sequence ?? most
-  const pairs = wanted.where('e.sequence', '<=', to)
-  if (isPast) return { queued: await enqueue(tx, pairs, { now, known: 'starts again' }), through: to }
-  const unattempted = pairs.where(({ not, exists, selectFrom }) => {
-    const attempts = selectFrom('webhook_deliveries as d').select('d.seq').whereRef('d.event_id', '=', 'e.id')
-    return not(exists(attempts.whereRef('d.subscription_id', '=', 's.id')))
-  })
-  return { queued: await enqueue(tx, unattempted, { now, known: 'starts again unless claimed' }), through: to }
+  const queued = await enqueue(tx, wanted.where('e.sequence', '<=', to), { now, againUpTo: come_to })
+  return { queued, through: to }
 }
 
 /** Returns the next replay after the one numbered `after` that its subscription and its receiver are ready for. */

@@ -8,26 +8,20 @@ const UNFINAL = sql.lit('unfinal' as const)
 /** Name of the counter with the highest slot that a node has reported as final. */
 const FINALIZED_SLOT = 'finalized_slot'
 
-/** A place among the deliveries that wait, in the order of their events. */
-export type UnfinalPlace = Pick<Row<'webhook_queue'>, 'sequence' | 'seq'>
-
-export type UnfinalDelivery = UnfinalPlace &
-  Pick<Row<'webhook_queue'>, 'subscription_id' | 'resource'> &
+export type UnfinalDelivery = Pick<Row<'webhook_queue'>, 'seq' | 'subscription_id' | 'resource' | 'sequence'> &
   Pick<Row<'webhook_subscriptions'>, 'commitment'>
 
-/** Returns deliveries after a place that wait for the finality of their events, in the order of the events. */
-export function unfinalDeliveries(reader: Reader, after: UnfinalPlace, limit: number): Promise<UnfinalDelivery[]> {
-  return reader
+/** Returns deliveries after a sequence that wait for the finality of their events, in the order of the events. */
+export const unfinalDeliveries = (reader: Reader, after: number, limit: number): Promise<UnfinalDelivery[]> =>
+  reader
     .selectFrom('webhook_queue as q')
     .innerJoin('webhook_subscriptions as s', 's.id', 'q.subscription_id')
     .select(['q.seq', 'q.subscription_id', 'q.resource', 'q.sequence', 's.commitment'])
     .where('q.state', '=', UNFINAL)
-    .where((of) => of(of.refTuple('q.sequence', 'q.seq'), '>', of.tuple(after.sequence, after.seq)))
+    .where('q.sequence', '>', after)
     .orderBy('q.sequence')
-    .orderBy('q.seq')
     .limit(limit)
     .execute()
-}
 
 /** Whether any delivery waits for the finality of its event. */
 export async function isAnyUnfinal(reader: Reader): Promise<boolean> {
