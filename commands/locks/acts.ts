@@ -8,7 +8,7 @@ import { required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type Call, demanding, opens, type Signing } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
-import { previewLine } from '../signing/preview.ts'
+import { previewLines } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { printable } from '../ui/render.ts'
 
@@ -88,10 +88,11 @@ const cancelVerb = verb({
           ...(of.payer === creator ? [await closingCall(of, lock)] : []),
         ]
       }),
-      preview: ({ to_recipient, to_creator }) => [
-        previewLine('recipient', `${recipient} gets ${tokensText(to_recipient, decimals)}`),
-        previewLine('creator', `${creator} gets ${tokensText(to_creator, decimals)}`),
-      ],
+      preview: ({ to_recipient, to_creator }) =>
+        previewLines({
+          recipient: `${recipient} gets ${tokensText(to_recipient, decimals)}`,
+          creator: `${creator} gets ${tokensText(to_creator, decimals)}`,
+        }),
       show({ to_recipient, to_creator, closes }) {
         return { address, mint, creator, recipient, to_recipient, to_creator, closes }
       },
@@ -120,13 +121,12 @@ const transferVerb = verb({
       demand: demanding('it gives this lock to this wallet, and changes nothing else', ({ payer: signer }) => [
         lockCall('update_vesting_escrow_recipient', { escrow: address, signer }, { new_recipient }),
       ]),
-      preview: ({ recipient, claimable }) => [
-        previewLine('until now', recipient),
-        previewLine('from now', new_recipient),
-        ...(claimable === '0'
-          ? []
-          : [previewLine('with it', `${tokensText(claimable, lock.decimals)} that can be claimed now`)]),
-      ],
+      preview: ({ recipient, claimable }) =>
+        previewLines({
+          'until now': recipient,
+          'from now': new_recipient,
+          'with it': claimable !== '0' && `${tokensText(claimable, lock.decimals)} that can be claimed now`,
+        }),
       show: ({ mint, recipient, claimable }) => ({ address, mint, recipient, new_recipient, claimable }),
       decimals: { claimable: lock.decimals },
     })
@@ -153,11 +153,12 @@ const updateVerb = verb({
       what: `Write the title of the lock ${address}, for good`,
       call: (body, options) => session.client.locks.entitle({ ...request, ...body }, options),
       demand: demanding('it writes these texts, and changes nothing else', ({ payer }) => [textsCall(payer, request)]),
-      preview: ({ rent }) => [
-        previewLine('title', printable(title)),
-        ...(description === undefined ? [] : [previewLine('text', printable(description))]),
-        previewLine('rent', `${solOf(BigInt(rent))} SOL, which closing the lock returns`),
-      ],
+      preview: ({ rent }) =>
+        previewLines({
+          title: printable(title),
+          text: description !== undefined && printable(description),
+          rent: `${solOf(BigInt(rent))} SOL, which closing the lock returns`,
+        }),
       show: () => ({ address, title, description: description ?? '' }),
     })
   },
@@ -182,7 +183,7 @@ const closeVerb = verb({
         opens(of.payer, of.payer, mint),
         await closingCall(of, lock),
       ]),
-      preview: ({ rent }) => [previewLine('returns', `${solOf(BigInt(rent))} SOL`)],
+      preview: ({ rent }) => previewLines({ returns: `${solOf(BigInt(rent))} SOL` }),
       show: ({ rent }) => ({ address, mint, rent }),
       decimals: { rent: 9 },
     })

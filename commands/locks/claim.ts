@@ -8,7 +8,7 @@ import type { Session } from '../cli/session.ts'
 import { oneByOne, rowKey, runList } from '../lists/run.ts'
 import { demanding, opens } from '../signing/demand.ts'
 import { signerAddress } from '../signing/platform-wallet.ts'
-import { previewLine } from '../signing/preview.ts'
+import { previewLines } from '../signing/preview.ts'
 import { ACT_SIGNING, type ActFlags, runAct } from '../signing/run-act.ts'
 import { decimalsOfMints } from '../signing/token-state.ts'
 import { EXIT, usage } from '../ui/problem.ts'
@@ -68,13 +68,12 @@ function claimOne(
         ...(data.closes ? [await closingCall(of, lock)] : []),
       ]
     }),
-    preview: ({ amount: units, received, remaining }) => [
-      previewLine('claims', tokensText(units, decimals)),
-      ...(received === units
-        ? []
-        : [previewLine('receives', `${tokensText(received, decimals)}: the mint has a transfer fee`)]),
-      previewLine('stays', tokensText(remaining, decimals)),
-    ],
+    preview: ({ amount: units, received, remaining }) =>
+      previewLines({
+        claims: tokensText(units, decimals),
+        receives: received !== units && `${tokensText(received, decimals)}: the mint has a transfer fee`,
+        stays: tokensText(remaining, decimals),
+      }),
     show({ amount: units, received, remaining, closes }) {
       return { address, mint, amount: units, received, remaining, closes }
     },

@@ -1,13 +1,13 @@
 /** `svc locks create`: locks tokens of any mint for one recipient, or for every row of a CSV. */
 import { paths } from '../../src/api/paths.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
-import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
+import { solOf, tokensText } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import { isoOf } from '../cli/typed-times.ts'
 import { columnInputs } from '../lists/column-flags.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { ALLOW_PROGRAMS, SIGN_UNSEEN } from '../signing/flags.ts'
-import { previewLine } from '../signing/preview.ts'
+import { previewLine, previewLines } from '../signing/preview.ts'
 import { ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { mintState } from '../signing/token-state.ts'
 import { printable } from '../ui/render.ts'
@@ -80,10 +80,9 @@ export const createVerb = verb({
     }
     const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
     requireSteps([plan], release)
-    const whole = groupedDecimalOf(plan.amount, decimals)
-    const request = lockRequest({ mint, recipient, plan, terms, allow_programs })
+    const request = lockRequest({ mint, recipient, plan, terms }, { allow_programs })
     return runAct(session, own, {
-      what: `Lock ${whole} of ${mint} for ${recipient}`,
+      what: `Lock ${tokensText(plan.amount, decimals)} of ${mint} for ${recipient}`,
       call: (body, options) => session.client.locks.create({ ...request, ...body }, options),
       demand(of, { address }) {
         if (start === undefined && !of.isNow(String(now))) {
@@ -94,11 +93,12 @@ export const createVerb = verb({
       preview: ({ address, rent, deposit, warnings }) => [
         ...scheduleLines(plan, decimals),
         ...termLines(terms),
-        previewLine('lock', address),
-        previewLine('rent', `${solOf(BigInt(rent))} SOL, which closing the lock returns`),
-        ...(deposit === String(plan.amount)
-          ? []
-          : [previewLine('takes', `${groupedDecimalOf(BigInt(deposit), decimals)} with the transfer fee of the mint`)]),
+        ...previewLines({
+          lock: address,
+          rent: `${solOf(BigInt(rent))} SOL, which closing the lock returns`,
+          takes:
+            deposit !== String(plan.amount) && `${tokensText(deposit, decimals)} with the transfer fee of the mint`,
+        }),
         ...(warnings ?? []).map((warning) => previewLine('warning', printable(warning))),
       ],
       show: (data) => ({

@@ -12,7 +12,7 @@ import type { JournalHead } from '../lists/propose-rows.ts'
 import { refuseOthersThanWallets } from '../lists/wallet-rows.ts'
 import { readKey } from '../merkle/built-record.ts'
 import type { Funds } from '../signing/funds.ts'
-import { previewLine } from '../signing/preview.ts'
+import { previewLines } from '../signing/preview.ts'
 import { requireUnsigned, signedAnswer, type Unsigned } from '../signing/run-act.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
@@ -68,7 +68,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
   const named = JSON.stringify(Object.values(termsOf(terms)))
   const signer = list.signed ? 'the platform wallet' : 'a keypair'
   const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
-  const requestOf = ({ wallet, plan }: LockRow) => lockRequest({ mint, recipient: wallet, plan, terms, allow_programs })
+  const requestOf = ({ wallet, plan }: LockRow) => lockRequest({ mint, recipient: wallet, plan, terms }, list)
   let begins = list.now
   return {
     kind: LOCK_KIND,
@@ -119,28 +119,20 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
       const [total, deposits] = [totalOf(rows), depositsOf(rows, list.fee)]
       const sudden = rows.filter(({ plan }) => unlocksAtOnce(plan))
       const ends = rows.map(({ plan }) => endOf(plan)).reduce((most, at) => (at > most ? at : most), 0n)
+      const fee = deposits === total ? null : list.fee
       return [
-        previewLine('largest', `${whole(first.plan.amount)} for ${first.wallet}`),
-        previewLine('ends', `the last one at ${timeText(isoOf(ends))}`),
-        ...(sudden.length === 0
-          ? []
-          : [
-              previewLine(
-                'unlocks',
-                `${sudden.length} of ${counted(rows.length, 'lock')} all at once: no periods follow`,
-              ),
-            ]),
+        ...previewLines({
+          largest: `${whole(first.plan.amount)} for ${first.wallet}`,
+          ends: `the last one at ${timeText(isoOf(ends))}`,
+          unlocks:
+            sudden.length > 0 && `${sudden.length} of ${counted(rows.length, 'lock')} all at once: no periods follow`,
+        }),
         ...termLines(terms),
-        previewLine('rent', `${solOf(BigInt(data.rent) * BigInt(rows.length))} SOL, which closing the locks returns`),
-        ...(list.fee === null || deposits === total
-          ? []
-          : [
-              previewLine(
-                'withheld',
-                `${whole(deposits - total)} by the mint, whose transfer fee is ${list.fee.basisPoints / 100} %`,
-              ),
-              previewLine('takes', `${whole(deposits)} with it; each claim pays the fee once more`),
-            ]),
+        ...previewLines({
+          rent: `${solOf(BigInt(data.rent) * BigInt(rows.length))} SOL, which closing the locks returns`,
+          withheld: fee && `${whole(deposits - total)} by the mint, whose transfer fee is ${fee.basisPoints / 100} %`,
+          takes: fee && `${whole(deposits)} with it; each claim pays the fee once more`,
+        }),
       ]
     },
     names: { rows: 'locks', account: 'lock' },

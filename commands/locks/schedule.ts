@@ -14,7 +14,7 @@ import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { type CommandInput, type InputValues, integer, text } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { isoOf, requireMoment, requireMomentFrom, requireSpan } from '../cli/typed-times.ts'
-import { previewLine } from '../signing/preview.ts'
+import { previewLines } from '../signing/preview.ts'
 import { Problem, usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
@@ -129,16 +129,16 @@ export function scheduleLines(plan: LockPlan, decimals: number): string[] {
   const { cliffTime, cliffAmount, amountPerPeriod, periods, frequency, startTime } = plan
   const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
   const at = (seconds: bigint) => timeText(isoOf(seconds))
-  const cliff = cliffAmount === 0n ? [] : [`${whole(cliffAmount)} at ${at(cliffTime)}`]
-  const steps =
-    periods === 0n
-      ? []
-      : [
-          `${whole(amountPerPeriod)} after each ${formatDuration(Number(frequency))}, ${periods} times, until ${at(endOf(plan))}`,
-        ]
-  const starts = cliffTime === startTime ? [] : [previewLine('starts', at(startTime))]
-  const once = unlocksAtOnce(plan) ? [`${releaseText(plan)}; no periods follow`] : []
-  return [...starts, ...[...cliff, ...steps, ...once].map((line, i) => previewLine(i === 0 ? 'unlocks' : '', line))]
+  const each = `${whole(amountPerPeriod)} after each ${formatDuration(Number(frequency))}`
+  const unlocks = [
+    cliffAmount > 0n && `${whole(cliffAmount)} at ${at(cliffTime)}`,
+    periods > 0n && `${each}, ${periods} times, until ${at(endOf(plan))}`,
+    unlocksAtOnce(plan) && `${releaseText(plan)}; no periods follow`,
+  ]
+  return previewLines({
+    starts: cliffTime !== startTime && at(startTime),
+    unlocks: unlocks.filter((line) => line !== false),
+  })
 }
 
 /** Says when a lock that unlocks everything in one moment does so. */

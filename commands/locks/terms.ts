@@ -3,7 +3,7 @@ import type { LockParty } from '../../src/api/locks.ts'
 import { writtenTerms } from '../../src/solana/programs/jupiter-lock.ts'
 import { anyValue, demanding, opens, provesDecimals } from '../signing/demand.ts'
 import { programsField } from '../signing/flags.ts'
-import { previewLine } from '../signing/preview.ts'
+import { previewLines } from '../signing/preview.ts'
 import { printable } from '../ui/render.ts'
 import { lockCall, textsCall } from './acts.ts'
 import { type LockPlan, scheduleFields } from './schedule.ts'
@@ -19,13 +19,17 @@ export interface LockTerms {
   description: string | undefined
 }
 
-interface AskedLock {
-  /** As the API says it; it follows from the base. */
-  address: string
+/** A lock as it is requested. */
+interface RequestedLock {
   mint: string
   recipient: string
   plan: LockPlan
   terms: LockTerms
+}
+
+interface DemandedLock extends RequestedLock {
+  /** As the API says it; it follows from the base. */
+  address: string
   /** Decimals with which the amount was converted; the chain checks them. */
   decimals: number
   /** Null for a key that the API makes. */
@@ -34,7 +38,7 @@ interface AskedLock {
 
 export const demandsLock = demanding(
   'it locks this amount, for this recipient, with this schedule',
-  async ({ payer, accounts }, { address, mint, recipient, plan, terms, decimals, base }: AskedLock) => {
+  async ({ payer, accounts }, { address, mint, recipient, plan, terms, decimals, base }: DemandedLock) => {
     const { cancellable_by, recipient_changeable_by, title, description } = terms
     const own = await accounts(mint, payer)
     const parties = { base: base ?? anyValue, sender: payer, sender_token: own, recipient }
@@ -56,16 +60,10 @@ export const demandsLock = demanding(
 )
 
 /** The request of a lock, without who pays and signs. */
-export const lockRequest = ({ mint, recipient, plan, terms, allow_programs }: RequestedLock) => ({
-  mint,
-  recipient,
-  ...scheduleFields(plan),
-  ...termsOf(terms),
-  ...programsField({ allow_programs }),
-})
-interface RequestedLock extends Pick<AskedLock, 'mint' | 'recipient' | 'plan' | 'terms'> {
-  allow_programs: boolean
-}
+export const lockRequest = (
+  { mint, recipient, plan, terms }: RequestedLock,
+  programs: Parameters<typeof programsField>[0],
+) => ({ mint, recipient, ...scheduleFields(plan), ...termsOf(terms), ...programsField(programs) })
 
 export const termsOf = ({ cancellable_by, recipient_changeable_by, title, description }: LockTerms) => ({
   cancellable_by,
@@ -87,8 +85,9 @@ const MAY = {
   both: 'its creator and its recipient',
 }
 
-export const termLines = ({ cancellable_by, recipient_changeable_by, title }: LockTerms): string[] => [
-  previewLine('cancelled', `by ${MAY[cancellable_by]}`),
-  previewLine('recipient', `changed by ${MAY[recipient_changeable_by]}`),
-  ...(title === undefined ? [] : [previewLine('title', printable(title))]),
-]
+export const termLines = ({ cancellable_by, recipient_changeable_by, title }: LockTerms): string[] =>
+  previewLines({
+    cancelled: `by ${MAY[cancellable_by]}`,
+    recipient: `changed by ${MAY[recipient_changeable_by]}`,
+    title: title !== undefined && printable(title),
+  })

@@ -174,6 +174,12 @@ export const checkedLines = ({ says }: Demand, notes: readonly string[] = []): s
 
 export const previewLine = (name: string, value: string) => `  ${name.padEnd(10)}${value}`.trimEnd()
 
+/** Lines by their names. What is false or null is left out, and of several lines the first has the name. */
+export const previewLines = (lines: Readonly<Record<string, string | readonly string[] | false | null>>): string[] =>
+  Object.entries(lines).flatMap(([name, value]) =>
+    value === false || value === null ? [] : [value].flat().map((text, i) => previewLine(i === 0 ? name : '', text)),
+  )
+
 function rentText(accounts: number, lamports: bigint | null): string {
   if (accounts === 0) return 'none: no account is made'
   return `${lamports === null ? 'not known:' : `${solOf(lamports)} SOL in`} ${counted(accounts, 'new account')}`

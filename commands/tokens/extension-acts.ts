@@ -10,7 +10,7 @@ import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { choiceOf, listOf, mintAddress, required, text, verb } from '../cli/command.ts'
 import { type Call, demanding, opens } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
-import { previewLine } from '../signing/preview.ts'
+import { previewLine, previewLines } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { mintState } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
@@ -239,14 +239,12 @@ export const setExtensionsVerb = verb({
                 `${feeText(change.next, decimals)} from epoch ${change.next.from_epoch} on; this is epoch ${change.present_epoch}`,
               ),
             ]),
-        ...(rate === undefined ? [] : [previewLine('interest', `${percentText(rateOf(rate, '--interest'))} a year`)]),
-        ...(factor === undefined
-          ? []
-          : [previewLine('multiplier', `${factor} ${at === undefined ? 'at once' : `from ${at} on`}`)]),
-        ...(frozen === undefined
-          ? []
-          : [previewLine('accounts', `new ones begin ${frozen === 'yes' ? 'frozen' : 'usable'}`)]),
-        ...(hook === undefined ? [] : [previewLine('hook', hook === 'none' ? 'no program any more' : hook)]),
+        ...previewLines({
+          interest: rate !== undefined && `${percentText(rateOf(rate, '--interest'))} a year`,
+          multiplier: factor !== undefined && `${factor} ${at === undefined ? 'at once' : `from ${at} on`}`,
+          accounts: frozen !== undefined && `new ones begin ${frozen === 'yes' ? 'frozen' : 'usable'}`,
+          hook: hook !== undefined && (hook === 'none' ? 'no program any more' : hook),
+        }),
       ],
       show: ({ authority, transfer_fee: change }) => ({
         mint,
