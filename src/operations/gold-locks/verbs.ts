@@ -7,13 +7,12 @@ import {
   type Escrow,
   escrowAddress,
   goldTerms,
-  type LockableToken,
   onLock,
   readBeforeLock,
   readLock,
-  readLockableToken,
   scheduleMismatch,
 } from '../../chain/programs/jupiter-lock/index.ts'
+import { type OnChainToken, readTokens } from '../../chain/programs/tokens/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Context, Services } from '../../context.ts'
 import { type ApiError, internal, notFound } from '../../platform/errors.ts'
@@ -26,7 +25,7 @@ import { unsignedAct } from '../act.ts'
 import { goldLockRecord, recordPage } from '../api-records.ts'
 import { trackingOf } from '../building.ts'
 import { pageOfChain } from '../chain-pages.ts'
-import { fault, proofOfDecimals, requireHolding, requirePayable } from '../locks/checks.ts'
+import { extensionsBeside, fault, proofOfDecimals, requireHolding, requirePayable } from '../locks/checks.ts'
 
 type GoldLocks = Api['goldLocks']
 
@@ -37,7 +36,7 @@ export const createGoldLock = unsignedAct<GoldLocks['create']>(async (context, i
   const mint = goldMint(context)
   const before = await readBeforeLock(context.chain, { user, mint })
   if (before.escrow !== null) throw await occupiedError(context, user, before.escrow, before)
-  const token = requireLockable(context, mint, before.token)
+  const token = await requireLockable(context, mint, before.token)
   requireHolding(before, {
     wallet: user,
     mint,
@@ -175,8 +174,8 @@ export async function listGoldLocks(
 
 export async function getGoldToken(context: Context): Promise<Result<GoldLocks['token']>> {
   const mint = goldMint(context)
-  const token = await readLockableToken(context.chain, mint)
-  const { decimals, tokenProgram } = requireLockable(context, mint, token)
+  const [token = null] = await readTokens(context.chain, [mint])
+  const { decimals, tokenProgram } = await requireLockable(context, mint, token)
   return { mint, decimals, token_program: tokenProgram }
 }
 
@@ -204,13 +203,17 @@ const HARMLESS = [
 ]
 
 /** Throws internal_error if the configured address is not a mint, or a mint that cannot be locked. */
-function requireLockable({ chain }: Pick<Services, 'chain'>, mint: string, token: LockableToken | null): LockableToken {
+async function requireLockable(
+  { chain }: Pick<Services, 'chain'>,
+  mint: string,
+  token: OnChainToken | null,
+): Promise<OnChainToken> {
   if (token === null) {
     throw internal(`gold.mint is ${mint}, but there is no token mint at that address on ${chain.cluster.label}`, {
       details: { mint },
     })
   }
-  const obstacles = token.names.filter((name) => !HARMLESS.includes(name))
+  const obstacles = await extensionsBeside(HARMLESS, token)
   if (obstacles.length === 0) return token
   throw internal(
     `gold.mint is ${mint}, whose token extension${obstacles.length === 1 ? '' : 's'} ${obstacles.join(', ')} cannot be locked: gold locks accept SPL tokens, and Token-2022 tokens without transfer fees or restrictions`,

@@ -5,12 +5,11 @@ import {
   type AroundLock,
   type BeforeLock,
   type Escrow,
-  type LockableToken,
   type LockWithTexts,
   readAroundLock,
   readLockWithTexts,
 } from '../../chain/programs/jupiter-lock/index.ts'
-import { decimalsProof } from '../../chain/programs/tokens/index.ts'
+import { decimalsProof, namedExtensions, type OnChainToken } from '../../chain/programs/tokens/index.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { isoSeconds, type LockAmounts, lockAmounts } from '../../solana/lock-schedule.ts'
@@ -91,13 +90,21 @@ const ACCEPTED: readonly string[] = [
   'GroupMemberPointer',
 ]
 
+/** Returns the names of a mint's other extensions. */
+export const extensionsBeside = async (known: readonly string[], token: OnChainToken): Promise<string[]> =>
+  (await namedExtensions(token)).map(({ name }) => name).filter((name) => !known.includes(name))
+
 /** Throws not_found without a mint, bad_request for a mint whose tokens the program cannot lock. */
-export function requireLockableMint(mint: string, token: LockableToken | null, chainLabel: string): LockableToken {
+export async function requireLockableMint(
+  mint: string,
+  token: OnChainToken | null,
+  chainLabel: string,
+): Promise<OnChainToken> {
   if (token === null) throw notFound(`There is no token mint at ${mint} on ${chainLabel}`, { param: 'mint' })
-  const { names, extensions } = token
+  const { extensions } = token
   const refused = (why: string, found: readonly string[]) =>
     fault('mint', `The token ${mint} cannot be locked: ${why}`, { extensions: found })
-  const unknown = names.filter((name) => !ACCEPTED.includes(name))
+  const unknown = await extensionsBeside(ACCEPTED, token)
   if (unknown.length > 0) {
     throw refused(`Jupiter Lock refuses mints with the extension ${unknown.join(', ')}`, unknown)
   }
@@ -115,11 +122,11 @@ export function requireLockableMint(mint: string, token: LockableToken | null, c
 }
 
 /** The chain checks the decimals with which an amount was converted. */
-export const proofOfDecimals = (payer: string, { mint, tokenProgram, decimals }: LockableToken) =>
+export const proofOfDecimals = (payer: string, { mint, tokenProgram, decimals }: OnChainToken) =>
   decimalsProof(payer, { mint, program: tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM, decimals })
 
 /** Says what the mint lets others do with locked tokens; empty if nothing. */
-export function mintWarnings({ extensions }: LockableToken, epoch: bigint): string[] {
+export function mintWarnings({ extensions }: OnChainToken, epoch: bigint): string[] {
   const warnings: string[] = []
   const delegate = extensions?.permanentDelegate ?? null
   if (delegate !== null) {

@@ -118,7 +118,7 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
     throw fault('base', `base: its lock exists already at ${address}; send the address of a new key`, { address })
   }
   const terms = termsOf(input, at.unixSeconds)
-  const token = requireLockableMint(mint, before.token, chain.cluster.label)
+  const token = await requireLockableMint(mint, before.token, chain.cluster.label)
   const { tokenProgram, extensions } = token
   const deposit = depositOf(feeInEpoch(extensions, at.epoch), amount)
   if (deposit === null) {

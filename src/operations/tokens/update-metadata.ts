@@ -12,7 +12,6 @@ import {
 } from '../../chain/programs/tokens/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import { badRequest, notFound } from '../../platform/errors.ts'
-import type { ChainAccount } from '../../solana/accounts.ts'
 import { plainText } from '../../solana/decision-texts.ts'
 import { metadataExtension } from '../../solana/token-extensions.ts'
 import { requireOwner, requireOwnPointer, revocationEvents } from './authorities.ts'
@@ -39,7 +38,7 @@ export const updateMetadata: typeof updateFor = async (context, input) => {
 const updateFor = tokenAct<UpdateRoute>('token.update', async (context, input) => {
   const { mint, payer, fields, remove_fields: removed, immutable } = input
   const [account = null, metaplex = null] = await accountsAt(context.chain, [mint, await metadataAddressOf(mint)])
-  const token = await decodeTokenState(mint, nodeAccount(account), nodeAccount(metaplex))
+  const token = await decodeTokenState(mint, account, metaplex)
   if (token === null || account === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   const metadata = requireChangeable(token)
   requireOwner(token, 'metadata', { payer, verb: 'change' })
@@ -80,8 +79,6 @@ function changeText(texts: object, fields: UpdateInput['fields'], removed: reado
     ', ',
   )
 }
-
-const nodeAccount = (account: ChainAccount | null) => account && { ...account, data: Buffer.from(account.data) }
 
 function requireChangeable({ mint, metadata, metadataElsewhere }: OnChainToken): OnChainMetadata {
   if (metadata === null) {

@@ -2,10 +2,9 @@
 import { turnsOf } from '../../../platform/timing.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { totalOf } from '../../../solana/lock-schedule.ts'
-import { CLOCK_SYSVAR, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
 import { decodeEscrow, ESCROW_BYTES, type Escrow, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
-import { readMint, readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
-import { type MintExtensions, readMintExtensions } from '../../../solana/token-extensions.ts'
+import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
 import { scanAccounts } from '../../holders/scan.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
@@ -13,7 +12,7 @@ import { askNode } from '../../nodes/rpc-faults.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
 import { associatedAccounts } from '../derived-addresses.ts'
-import type { TokenProgram } from '../tokens/index.ts'
+import { decodeTokenState, type OnChainToken, type TokenProgram } from '../tokens/index.ts'
 import { escrowAddress, type LockTexts, textsAddress } from './acts.ts'
 
 /** Accounts in one getMultipleAccounts, without the clock. */
@@ -159,7 +158,7 @@ export interface UnlockAccount {
 export interface AroundLock {
   at: ChainTime
   /** The mint, or null when it no longer exists. */
-  token: LockableToken | null
+  token: OnChainToken | null
   lock: UnlockAccount
   wallets: UnlockAccount[]
   /** Lamports that closing the lock returns to its creator. */
@@ -185,23 +184,11 @@ export async function readAroundLock(
   })
   return {
     at: await chainTimeOf(clock ?? null),
-    token: await decodeLockableToken(lock.mint, mint ?? null),
+    token: await decodeTokenState(lock.mint, mint ?? null, null),
     lock: held as UnlockAccount,
     wallets: paid,
     rent: [escrow, metadata, accounts[0]].reduce((sum, account) => sum + (account?.lamports ?? 0n), 0n),
   }
-}
-
-/** A mint, and the names of its Token-2022 extensions. */
-export interface LockableToken {
-  mint: string
-  tokenProgram: TokenProgram
-  decimals: number
-  /** Null when accounts can no longer be frozen or thawed. */
-  freezeAuthority: string | null
-  names: string[]
-  /** Null for a mint of SPL Token. */
-  extensions: MintExtensions | null
 }
 
 /** The balance of the creator's associated token account. */
@@ -217,7 +204,7 @@ export interface BeforeLock {
   address: string
   escrow: Escrow | null
   /** The mint, or null when it does not exist. */
-  token: LockableToken | null
+  token: OnChainToken | null
   /** The account's balance, or null when the wallet has no such account or another owns it now. */
   holding: LockHolding | null
 }
@@ -235,7 +222,7 @@ export async function readBeforeLock(
     (await associatedAccounts({ mint, tokenProgram })).accountOf(user)
   const places = { spl: await accountIn('spl'), token2022: await accountIn('token2022') }
   const accounts = await accountsAt(node, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
-  const token = await decodeLockableToken(mint, accounts[2] ?? null)
+  const token = await decodeTokenState(mint, accounts[2] ?? null, null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
   return {
     at: await chainTimeOf(accounts[0] ?? null),
@@ -243,29 +230,6 @@ export async function readBeforeLock(
     escrow: decodeEscrow(address, accounts[1] ?? null),
     token,
     holding: token && holdingOf(places[token.tokenProgram], held ?? null, { user, mint }),
-  }
-}
-
-/** Throws internal_error when the node fails. Returns null when the mint does not exist. */
-export async function readLockableToken(node: NodeCalls, mint: string): Promise<LockableToken | null> {
-  const [account] = await accountsAt(node, [mint])
-  return decodeLockableToken(mint, account ?? null)
-}
-
-/** Null for an account that is not a mint. */
-async function decodeLockableToken(mint: string, account: ChainAccount | null): Promise<LockableToken | null> {
-  const state = account && readMint(account)
-  if (account === null || state === null) return null
-  const { ExtensionType } = await import('@solana/spl-token')
-  const tokenProgram = account.owner === TOKEN_PROGRAM ? 'spl' : 'token2022'
-  const extensions = tokenProgram === 'spl' ? null : readMintExtensions(account.data)
-  return {
-    mint,
-    tokenProgram,
-    extensions,
-    decimals: state.decimals,
-    freezeAuthority: state.freezeAuthority,
-    names: (extensions?.types ?? []).map((type) => ExtensionType[type] ?? `number ${type}`),
   }
 }
 

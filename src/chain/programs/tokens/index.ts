@@ -29,7 +29,15 @@ export {
 } from './receivers.ts'
 export { buildReclaim, MOST_RECLAIMED, reclaimUnits } from './reclaim.ts'
 export { type AuthorityTransfer, buildAuthorityTransfer } from './revocation.ts'
-export { decodeTokenState, readTokenAtTime, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
+export {
+  decodeTokenState,
+  namedExtensions,
+  readTokenAtTime,
+  readTokenState,
+  readTokens,
+  tokenReadCalls,
+  tokenStatus,
+} from './state.ts'
 export {
   buildTokenTransfers,
   decimalsProof,

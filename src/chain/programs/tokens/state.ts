@@ -8,13 +8,11 @@ import { readMintExtensions } from '../../../solana/token-extensions.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
-import { accountsAtSlot, type NodeAccount } from '../../reads/node-reads.ts'
+import { accountsAtSlot, type MaybeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { decodeExtension } from './metadata-extension.ts'
 import { decodeMetaplex, metadataAddressOf } from './metaplex.ts'
 import type { AuthorityStatus, OnChainToken } from './types.ts'
-
-type TokenAccount = NodeAccount | null
 
 /** Takes one call at the node's commitment. Throws not_found when the address has no mint. */
 export async function readTokenState(node: NodeCalls, mint: string): Promise<OnChainToken> {
@@ -84,8 +82,8 @@ async function metadataAddressesOf(mints: readonly string[]): Promise<string[]> 
  */
 export async function decodeTokenState(
   mint: string,
-  account: TokenAccount,
-  metaplex: TokenAccount,
+  account: MaybeAccount,
+  metaplex: MaybeAccount,
 ): Promise<OnChainToken | null> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   if (account === null) return null
@@ -93,7 +91,7 @@ export async function decodeTokenState(
   if (!isSpl && account.owner !== TOKEN_2022_PROGRAM) return null
   const owner = isSpl ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
   // The lamports do not affect the decoding, so they are left at 0.
-  const info = { ...account, owner, lamports: 0 }
+  const info = { ...account, data: Buffer.from(account.data), owner, lamports: 0 }
   const state = unlessUnreadable(() => spl.unpackMint(new PublicKey(mint), info, owner))
   if (!state?.isInitialized) return null
   const extension = unlessUnreadable(() => spl.getExtensionData(spl.ExtensionType.TokenMetadata, state.tlvData))
@@ -112,6 +110,13 @@ export async function decodeTokenState(
     metadataElsewhere: known.includes(pointed) ? null : pointed,
     extensions: isSpl ? null : readMintExtensions(account.data),
   }
+}
+
+/** Returns the extensions of a mint in its order, with the names that the program has for them. */
+export async function namedExtensions({ extensions }: Pick<OnChainToken, 'extensions'>) {
+  const { ExtensionType } = await import('@solana/spl-token')
+  const named = (number: number) => ({ number, name: ExtensionType[number] ?? `number ${number}` })
+  return (extensions?.types ?? []).map(named)
 }
 
 /**

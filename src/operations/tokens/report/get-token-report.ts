@@ -3,7 +3,12 @@ import type { Api } from '../../../api/index.ts'
 import type { Input, Result } from '../../../api/route.ts'
 import type { TokenReport } from '../../../api/token-report.ts'
 import { unpaidLocksOfMint } from '../../../chain/programs/jupiter-lock/index.ts'
-import { type OnChainToken, readTokenAtTime, tokenStatus } from '../../../chain/programs/tokens/index.ts'
+import {
+  namedExtensions,
+  type OnChainToken,
+  readTokenAtTime,
+  tokenStatus,
+} from '../../../chain/programs/tokens/index.ts'
 import type { Context } from '../../../context.ts'
 import { isoSeconds } from '../../../solana/lock-schedule.ts'
 import { feesAt } from '../../../solana/token-verdicts.ts'
@@ -108,12 +113,8 @@ async function extensionFacts(
     | 'transferable'
   >
 > {
-  const { ExtensionType } = await import('@solana/spl-token')
   return {
-    extensions: (extensions?.types ?? []).map((number) => ({
-      number,
-      name: ExtensionType[number] ?? `number ${number}`,
-    })),
+    extensions: await namedExtensions({ extensions }),
     transfer_fee: feeFacts(extensions, epoch),
     transfer_hook: extensions?.transferHook ?? null,
     permanent_delegate: extensions?.permanentDelegate ?? null,
