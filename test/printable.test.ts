@@ -1,6 +1,9 @@
 /** What is never printed as it is: one table for the terminal, --json, CSV and the texts of pages. */
-import { expect, it } from 'vitest'
-import { csvLine } from '../commands/ledger/csv.ts'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { csvLine, writeRows } from '../commands/ledger/csv.ts'
 import { PLAIN } from '../commands/ui/paint.ts'
 import { jsonText, multiline, render } from '../commands/ui/render.ts'
 import { foreignWords } from '../src/claim-page/browser/page-fault.ts'
@@ -67,4 +70,12 @@ it.each(['\u00ad', '\u200d', '\u034f', '\u115f', '\u3164', '\u2800', '\ufe0f', '
 it('An emoji that is joined of several is shown by its parts, and one sign stays as it is', () => {
   expect(printable('👩\u200d🚀')).toBe('👩\\u200d🚀')
   expect(printable('🚀 é ß 漢 ع')).toBe('🚀 é ß 漢 ع')
+})
+
+it('A CSV of more rows than are written together has each of them once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-csv-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [file, rows] = [join(folder, 'rows.csv'), Array.from({ length: 30_000 }, (_, i) => i)]
+  await writeRows(file, { columns: ['row'], rows, cells: (row) => [row] })
+  expect(readFileSync(file, 'utf8')).toBe(['row', ...rows].map((line) => `${line}\r\n`).join(''))
 })
