@@ -1,8 +1,11 @@
 /** `svc serve`: opens the services, listens, runs the workers and shuts down in order. */
+
+import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
 import { requireRecordedState } from '../src/operations/audit-entries/require-recorded-state.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
@@ -17,6 +20,8 @@ import {
   databasePlace,
   RELOAD_SIGNAL,
   type Reloaded,
+  SETTINGS,
+  type Setting,
   type SettingName,
   unchosenNodes,
 } from '../src/settings/config.ts'
@@ -24,10 +29,9 @@ import { createApp } from './app.ts'
 import { type Hangups, listenForHangups } from './hangup.ts'
 import { createHttpServer } from './http-server.ts'
 import { type ServedChain, serveChain } from './localnet.ts'
-import { createLog } from './log.ts'
+import { createLog, type DaemonLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { newOwner } from './owners.ts'
-import { createReload } from './reload.ts'
 import { makeDataDir, type OpenServices, openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
 import { answerWhileStarting } from './starting.ts'
@@ -246,3 +250,56 @@ function writeDaemonFile(config: Config, place: Record<string, string | Reloaded
 function removeDaemonFile(config: Config): void {
   rmSync(join(config.dataDir, DAEMON_FILE), { force: true })
 }
+
+// Applies changed settings to a running daemon, if they may change at run time.
+
+interface ReloadOptions {
+  /** The settings of the daemon; every part reads them from this object at each use. */
+  config: Config
+  /** Reads every layer of the settings again. Throws what `loadConfig` throws. */
+  load: () => Promise<Config>
+  log: DaemonLog
+  /** Passes the new values to parts with their own copy: the log, the listener. */
+  apply: (values: Config['values']) => void
+}
+
+/** Returns a function that reloads; runs never overlap. If a setting is invalid, all settings stay unchanged. */
+function createReload(options: ReloadOptions): () => Promise<Reloaded> {
+  let latest: Promise<unknown> = Promise.resolve()
+  return () => {
+    const reloaded = latest.then(() => reload(options))
+    latest = reloaded
+    return reloaded
+  }
+}
+
+async function reload({ config, load, log, apply }: ReloadOptions): Promise<Reloaded> {
+  const id = randomUUID()
+  let next: Config
+  try {
+    next = await load()
+  } catch (error) {
+    log.error({ err: error }, 'the settings were not reloaded; the earlier ones stay in force')
+    return { id, applied: [], needs_restart: [], error: (error as Error).message }
+  }
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const changed = names.filter((name) => !isDeepStrictEqual(config.values[name], next.values[name]))
+  const applied = changed.filter((name) => (SETTINGS[name] as Setting).reload === true || isRenewed(name, config, next))
+  const needsRestart = changed.filter((name) => !applied.includes(name))
+  const tell = () => log.info({ applied, needs_restart: needsRestart }, 'settings reloaded')
+  // The line is written before the change if the earlier level shows it, otherwise after it.
+  const isShown = log.isLevelEnabled('info')
+  if (isShown) tell()
+  for (const name of applied) {
+    Object.assign(config.values, { [name]: next.values[name] })
+    config.origins[name] = next.origins[name]
+  }
+  apply(config.values)
+  if (!isShown) tell()
+  return { id, applied, needs_restart: needsRestart, error: null }
+}
+
+/** Secrets from files that signer and bucket take up while the process runs, and the database's user and password. */
+const isRenewed = (name: SettingName, before: Config, after: Config) =>
+  before.secretFiles[name] !== undefined &&
+  (/^(?:signer|s3)\./.test(name) || (name === 'database-url' && databasePlace(before) === databasePlace(after)))

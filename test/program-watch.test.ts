@@ -13,14 +13,13 @@ import { versionFile } from '../src/chain/program-cache/versions.ts'
 import { cosignedBy } from '../src/chain/sending/cosign.ts'
 import { createClient } from '../src/client.ts'
 import type { LocalChain } from '../src/localnet/types.ts'
-import { runCanary } from '../src/operations/programs/canary.ts'
 import {
   currentCanaryRun,
   keyOfBuilds,
   readProgramState,
   storeProgramState,
 } from '../src/operations/programs/program-state.ts'
-import { watchPrograms } from '../src/operations/programs/watch-programs.ts'
+import { runCanary, watchPrograms } from '../src/operations/programs/watch-programs.ts'
 import { loadConfig } from '../src/settings/config.ts'
 import { UPGRADEABLE_LOADER } from '../src/solana/program-ids.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'

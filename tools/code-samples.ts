@@ -1,7 +1,7 @@
 /** Writes the example of an operation for curl, for the typed client and for svc. */
 import type { Verb } from '../commands/cli/command.ts'
 import { NOUNS } from '../commands/cli/nouns.ts'
-import type { RequestExample } from '../src/api/request-examples.ts'
+import type { RequestExample } from '../src/api/openapi.ts'
 import type { AnyRoute } from '../src/api/route.ts'
 import { shellQuoted } from '../src/platform/shell-quoted.ts'
 

@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Counter, type Registry } from 'prom-client'
 import type { Log } from '../../src/platform/log.ts'
 import { endpointOf } from '../../src/platform/telemetry/calls.ts'
-import { type FinishedSpan, onSpans } from '../../src/platform/telemetry/spans.ts'
+import { type FinishedSpan, onSpans, type SpanAttributes } from '../../src/platform/telemetry/spans.ts'
 import { retryAfterMs, withTimeout } from '../../src/platform/timing.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import type { Redactor } from '../../src/settings/redaction.ts'
-import { otlpJson } from './otlp-json.ts'
 import type { TraceSettings } from './settings.ts'
 
 const EXPORT_ATTEMPTS = 3
@@ -120,3 +120,55 @@ export function startExporter(settings: TraceSettings, { registry, log, redactor
     },
   }
 }
+
+// Writes finished spans as OTLP/HTTP JSON (opentelemetry.io, OTLP specification 1.x).
+
+const KINDS = { internal: 1, server: 2, client: 3 } as const
+const ERROR_STATUS_CODE = 2
+
+/** The body of one export request. Texts are redacted, because a client may choose some of them. */
+function otlpJson(spans: readonly FinishedSpan[], resource: Record<string, string>, redactor: Redactor): string {
+  return redactor.json(
+    JSON.stringify({
+      resourceSpans: [
+        {
+          resource: { attributes: otlpAttributes(resource, redactor) },
+          scopeSpans: [
+            { scope: { name: 'svc', version: VERSION }, spans: spans.map((span) => otlpSpan(span, redactor)) },
+          ],
+        },
+      ],
+    }),
+  )
+}
+
+function otlpSpan({ span, name, kind, startedAt, endedAt, attributes, failed }: FinishedSpan, redactor: Redactor) {
+  const { traceId, spanId, parentSpanId } = span
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: nanoseconds(startedAt),
+    endTimeUnixNano: nanoseconds(endedAt),
+    attributes: otlpAttributes(attributes, redactor),
+    status: failed ? { code: ERROR_STATUS_CODE } : {},
+  }
+}
+
+/** Digits, because nanoseconds since 1970 exceed 2^53; fractions of a millisecond are exact to the microsecond. */
+const nanoseconds = (milliseconds: number) => `${Math.round(milliseconds * 1_000)}000`
+
+const otlpAttributes = (attributes: SpanAttributes, { text }: Redactor) =>
+  Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value:
+      typeof value === 'string'
+        ? { stringValue: text(value) }
+        : typeof value === 'boolean'
+          ? { boolValue: value }
+          : Number.isInteger(value)
+            ? { intValue: String(value) }
+            : { doubleValue: value },
+  }))

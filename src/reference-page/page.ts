@@ -1,5 +1,4 @@
 /** Shows this service's OpenAPI document in Swagger UI, with the code samples of each operation. */
-import type { Part, Plugin, SwaggerUi, System } from './swagger-ui.ts'
 
 // Shows `x-codeSamples` of an operation below its parameters, one language at a time.
 
@@ -146,3 +145,43 @@ const drawn = new MutationObserver(() => {
   location.replace(location.hash)
 })
 drawn.observe(document.body, { childList: true, subtree: true })
+
+/** A part of the document as an Immutable.js object. */
+interface Part {
+  get(key: string): unknown
+  toJS(): unknown
+}
+
+type Element = unknown
+type Props = Record<string, unknown>
+type Component = (props: never) => Element
+
+interface System {
+  React: {
+    createElement(component: string | Component, props: Props | null, ...children: Element[]): Element
+    useState<T>(first: T): [T, (next: T) => void]
+    Fragment: Component
+  }
+  getComponent(name: string, container?: boolean): Component
+  layoutActions: { parseDeepLinkHash(hash: string): void }
+}
+
+type Action = (value: string) => unknown
+
+/** A plugin's changes: wrapped components and actions, replaced functions. */
+interface Plugin {
+  wrapComponents?: Record<string, (original: Component, system: System) => Component>
+  fn?: Record<string, unknown>
+  statePlugins?: Record<string, { wrapActions: Record<string, (original: Action) => Action> }>
+}
+
+interface Options {
+  url: string
+  dom_id: string
+  deepLinking: boolean
+  docExpansion: 'list' | 'none'
+  filter: boolean
+  plugins: Plugin[]
+}
+
+type SwaggerUi = (options: Options) => { getSystem(): System }

@@ -15,7 +15,7 @@ import {
 } from '../../src/chain/programs/dbc/index.ts'
 import { onLock, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
-import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
+import { splitAmount } from '../../src/operations/fee-claims/plan-claim.ts'
 import { lockAmounts } from '../../src/solana/lock-schedule.ts'
 import { addressOf, CREATOR, type DbcChain, KEEPER, lacksDbc, openDbcChain, PARTNER } from '../support/dbc.ts'
 import { earningCurve, migrate } from '../support/earning-curves.ts'

@@ -9,9 +9,13 @@ import { describe, expect, it } from 'vitest'
 import { ANCHOR_CODES } from '../../src/chain/errors/generated/anchor.ts'
 import { CORE_CODES } from '../../src/chain/errors/generated/core.ts'
 import { DBC_CODES } from '../../src/chain/errors/generated/dbc.ts'
-import { type ErrorContext, explainTransactionError } from '../../src/chain/errors/index.ts'
+import {
+  type ErrorContext,
+  explainTransactionError,
+  INSTRUCTION_ERROR_TEXTS,
+  TRANSACTION_ERROR_TEXTS,
+} from '../../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../../src/chain/errors/programs.ts'
-import { INSTRUCTION_ERROR_TEXTS, TRANSACTION_ERROR_TEXTS } from '../../src/chain/errors/runtime.ts'
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from '../../src/localnet/transaction-errors.ts'
 import type { TransactionRefused } from '../../src/solana/execution.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'

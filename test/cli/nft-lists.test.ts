@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
 import { type KeyedJournal, planKeyedRows } from '../../commands/lists/keyed-rows.ts'
-import { MINT_KIND } from '../../commands/nfts/mint-list.ts'
+import { MINT_KIND } from '../../commands/nfts/index.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

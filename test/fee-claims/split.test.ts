@@ -2,8 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DbcPool } from '../../src/chain/programs/dbc/index.ts'
-import { planTradingFeeClaim } from '../../src/operations/fee-claims/plan-claim.ts'
-import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
+import { planTradingFeeClaim, splitAmount } from '../../src/operations/fee-claims/plan-claim.ts'
 import { lamportsOfSol } from '../../src/operations/pools/launch-terms.ts'
 import { runs } from '../support/runs.ts'
 

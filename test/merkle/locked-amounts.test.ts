@@ -4,6 +4,7 @@ import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { MerkleTree as MerkleTreeJs } from 'merkletreejs'
 import { describe, expect, it } from 'vitest'
+import { readTreeRequest } from '../../src/merkle/built-tree.ts'
 import { readCsv } from '../../src/merkle/csv.ts'
 import { bytesSource } from '../../src/merkle/csv-source.ts'
 import {
@@ -21,7 +22,6 @@ import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle
 import { scaledList } from '../../src/merkle/scaled-list.ts'
 import { blobsOf, encodeTree, lookUpProof, openHead, readStoredList } from '../../src/merkle/stored-tree.ts'
 import { buildTree, type MerkleTree, proofAt, toHex, verifyProof } from '../../src/merkle/tree.ts'
-import { readTreeRequest } from '../../src/merkle/tree-request.ts'
 import { inSoak, runs } from '../support/runs.ts'
 import {
   anyAmounts,

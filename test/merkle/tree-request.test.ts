@@ -1,10 +1,10 @@
 /** The body of POST /v2/merkle-trees: strict JSON, exact numbers, a path for every fault. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readTreeRequest } from '../../src/merkle/built-tree.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
-import { readTreeRequest } from '../../src/merkle/tree-request.ts'
 import { runs } from '../support/runs.ts'
 import { anyRecipients, naiveRoot, walletOf } from './reference.ts'
 

@@ -1,6 +1,6 @@
 /** A listing proves that nothing is missing before it moves on: a short history or a late index loses nothing. */
 import { describe, expect, it } from 'vitest'
-import { awaitedAfter, awaitedHash, awaitedSlot, hashAfter } from '../../src/following/reconciliation/state-hashes.ts'
+import { awaitedAfter, awaitedHash, awaitedSlot, hashAfter } from '../../src/following/reconciliation/listing.ts'
 import { followAccounts } from '../../src/store/following/followed-accounts.ts'
 import { lacksCore } from '../support/assets.ts'
 import { type Lie, onLyingNode } from './lying-node.ts'

@@ -1,12 +1,11 @@
 /** Trees and requests of the largest size: 50,000 wallets. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { buildFromRequest } from '../../src/merkle/built-tree.ts'
+import { buildFromRequest, readTreeRequest } from '../../src/merkle/built-tree.ts'
 import { listFromEntries, walletAt } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
 import { createTreePool } from '../../src/merkle/pool.ts'
 import { blobsOf, encodeTree, lookUpProof, openHead } from '../../src/merkle/stored-tree.ts'
 import { buildTree, verifyProof } from '../../src/merkle/tree.ts'
-import { readTreeRequest } from '../../src/merkle/tree-request.ts'
 import { recipientsOf, walletOf } from '../merkle/reference.ts'
 
 describe('a stored tree', () => {

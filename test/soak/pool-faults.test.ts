@@ -6,7 +6,7 @@ import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransac
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
 import type { LandedTransaction } from '../../src/localnet/types.ts'
-import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
+import { splitAmount } from '../../src/operations/fee-claims/plan-claim.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { ApiError } from '../../src/platform/errors.ts'

@@ -14,9 +14,120 @@ import { CORE_CODES } from './generated/core.ts'
 import { DAMM_V2_CODES } from './generated/damm-v2.ts'
 import { DBC_CODES } from './generated/dbc.ts'
 import { SQUADS_CODES } from './generated/squads.ts'
-import { ASSOCIATED_TOKEN_CODES, SYSTEM_CODES, TOKEN_2022_ADDED_CODES, TOKEN_CODES } from './solana-codes.ts'
 import { TOKEN_METADATA_CODES } from './token-metadata-codes.ts'
 import type { ErrorTable } from './types.ts'
+
+// Error codes of the System, SPL Token, Token-2022 and Associated Token Account programs; rows are only ever added.
+
+const SYSTEM_CODES: ErrorTable = {
+  0: ['AccountAlreadyInUse', 'an account with the same address already exists'],
+  1: ['ResultWithNegativeLamports', 'account does not have enough SOL to perform the operation'],
+  2: ['InvalidProgramId', 'cannot assign account to this program id'],
+  3: ['InvalidAccountDataLength', 'cannot allocate account data of this length'],
+  4: ['MaxSeedLengthExceeded', 'length of requested seed is too long'],
+  5: ['AddressWithSeedMismatch', 'provided address does not match addressed derived from seed'],
+  6: ['NonceNoRecentBlockhashes', 'advancing stored nonce requires a populated RecentBlockhashes sysvar'],
+  7: ['NonceBlockhashNotExpired', 'stored nonce is still in recent_blockhashes'],
+  8: ['NonceUnexpectedBlockhashValue', 'specified nonce does not match stored nonce'],
+}
+
+const TOKEN_CODES: ErrorTable = {
+  0: ['NotRentExempt', 'Lamport balance below rent-exempt threshold'],
+  1: ['InsufficientFunds', 'Insufficient funds'],
+  2: ['InvalidMint', 'Invalid Mint'],
+  3: ['MintMismatch', 'Account not associated with this Mint'],
+  4: ['OwnerMismatch', 'Owner does not match'],
+  5: ['FixedSupply', 'Fixed supply'],
+  6: ['AlreadyInUse', 'Already in use'],
+  7: ['InvalidNumberOfProvidedSigners', 'Invalid number of provided signers'],
+  8: ['InvalidNumberOfRequiredSigners', 'Invalid number of required signers'],
+  9: ['UninitializedState', 'State is uninitialized'],
+  10: ['NativeNotSupported', 'Instruction does not support native tokens'],
+  11: ['NonNativeHasBalance', 'Non-native account can only be closed if its balance is zero'],
+  12: ['InvalidInstruction', 'Invalid instruction'],
+  13: ['InvalidState', 'State is invalid for requested operation'],
+  14: ['Overflow', 'Operation overflowed'],
+  15: ['AuthorityTypeNotSupported', 'Account does not support specified authority type'],
+  16: ['MintCannotFreeze', 'This token mint cannot freeze accounts'],
+  17: ['AccountFrozen', 'Account is frozen'],
+  18: ['MintDecimalsMismatch', 'The provided decimals value different from the Mint decimals'],
+  19: ['NonNativeNotSupported', 'Instruction does not support non-native tokens'],
+}
+
+/** Codes that Token-2022 has beyond those shared with SPL Token. */
+const TOKEN_2022_ADDED_CODES: ErrorTable = {
+  20: ['ExtensionTypeMismatch', 'Extension type does not match already existing extensions'],
+  21: ['ExtensionBaseMismatch', 'Extension does not match the base type provided'],
+  22: ['ExtensionAlreadyInitialized', 'Extension already initialized on this account'],
+  23: ['ConfidentialTransferAccountHasBalance', 'An account can only be closed if its confidential balance is zero'],
+  24: ['ConfidentialTransferAccountNotApproved', 'Account not approved for confidential transfers'],
+  25: ['ConfidentialTransferDepositsAndTransfersDisabled', 'Account not accepting deposits or transfers'],
+  26: ['ConfidentialTransferElGamalPubkeyMismatch', 'ElGamal public key mismatch'],
+  27: ['ConfidentialTransferBalanceMismatch', 'Balance mismatch'],
+  28: ['MintHasSupply', 'Mint has non-zero supply. Burn all tokens before closing the mint'],
+  29: ['NoAuthorityExists', 'No authority exists to perform the desired operation'],
+  30: ['TransferFeeExceedsMaximum', 'Transfer fee exceeds maximum of 10,000 basis points'],
+  31: [
+    'MintRequiredForTransfer',
+    'Mint required for this account to transfer tokens, use transfer_checked or transfer_checked_with_fee',
+  ],
+  32: ['FeeMismatch', 'Calculated fee does not match expected fee'],
+  33: ['FeeParametersMismatch', 'Fee parameters of the zero-knowledge proofs do not match those of the mint'],
+  34: ['ImmutableOwner', 'The owner authority cannot be changed'],
+  35: [
+    'AccountHasWithheldTransferFees',
+    'An account can only be closed if its withheld fee balance is zero, harvest fees to the mint and try again',
+  ],
+  36: ['NoMemo', 'No memo in previous instruction; required for recipient to receive a transfer'],
+  37: ['NonTransferable', 'Transfer is disabled for this mint'],
+  38: [
+    'NonTransferableNeedsImmutableOwnership',
+    "Non-transferable tokens can't be minted to an account without immutable ownership",
+  ],
+  39: ['MaximumPendingBalanceCreditCounterExceeded', 'Too many deposits and transfers are pending on the account'],
+  40: ['MaximumDepositAmountExceeded', 'Deposit amount exceeds maximum limit'],
+  41: ['CpiGuardSettingsLocked', 'CPI Guard cannot be enabled or disabled in CPI'],
+  42: ['CpiGuardTransferBlocked', 'CPI Guard blocked a transfer by a program without a delegate'],
+  43: ['CpiGuardBurnBlocked', 'CPI Guard blocked a burn by a program without a delegate'],
+  44: [
+    'CpiGuardCloseAccountBlocked',
+    'CPI Guard blocked a program from closing the account without returning lamports to its owner',
+  ],
+  45: ['CpiGuardApproveBlocked', 'CPI Guard blocked a program from approving a delegate'],
+  46: ['CpiGuardSetAuthorityBlocked', 'CPI Guard blocked a program from adding or replacing an authority'],
+  47: ['CpiGuardOwnerChangeBlocked', 'Account ownership cannot be changed while CPI Guard is enabled'],
+  48: ['ExtensionNotFound', 'Extension not found in account data'],
+  49: ['NonConfidentialTransfersDisabled', 'Non-confidential transfers disabled'],
+  50: [
+    'ConfidentialTransferFeeAccountHasWithheldFee',
+    'An account can only be closed if the confidential withheld fee is zero',
+  ],
+  51: ['InvalidExtensionCombination', 'A mint or an account is initialized to an invalid combination of extensions'],
+  52: ['InvalidLengthForAlloc', 'Extension allocation with overwrite must use the same length'],
+  53: ['AccountDecryption', 'Failed to decrypt a confidential transfer account'],
+  54: ['ProofGeneration', 'Failed to generate proof'],
+  55: ['InvalidProofInstructionOffset', 'An invalid proof instruction offset was provided'],
+  56: ['HarvestToMintDisabled', 'Harvest of withheld tokens to mint is disabled'],
+  57: [
+    'SplitProofContextStateAccountsNotSupported',
+    'Split proof context state accounts not supported for instruction',
+  ],
+  58: ['NotEnoughProofContextStateAccounts', 'Not enough proof context state accounts provided'],
+  59: ['MalformedCiphertext', 'Ciphertext is malformed'],
+  60: ['CiphertextArithmeticFailed', 'Ciphertext arithmetic failed'],
+  61: ['PedersenCommitmentMismatch', 'Pedersen commitment mismatch'],
+  62: ['RangeProofLengthMismatch', 'Range proof length mismatch'],
+  63: ['IllegalBitLength', 'Illegal transfer amount bit length'],
+  64: ['FeeCalculation', 'Fee calculation failed'],
+  65: ['IllegalMintBurnConversion', 'Withdraw / Deposit not allowed for confidential-mint-burn'],
+  66: ['InvalidScale', 'Invalid scale for scaled ui amount'],
+  67: ['MintPaused', 'Transferring, minting, and burning is paused on this mint'],
+  68: ['PendingBalanceNonZero', 'Key rotation attempted while pending balance is not zero'],
+}
+
+const ASSOCIATED_TOKEN_CODES: ErrorTable = {
+  0: ['InvalidOwner', 'Associated token account owner does not match address derivation'],
+}
 
 // Error codes of Jupiter Lock and the Jito merkle distributor, in the order of their binaries; rows are only ever
 // added.

@@ -4,10 +4,11 @@ import type { AccountBalances, ExecutedBalances } from '../../chain/reads/execut
 import { executionOrder } from '../../chain/reads/history.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import { decodeInstruction } from '../../solana/instructions.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { actsIn, isChargeable, type KnownAddresses, type LedgerAct } from './acts.ts'
 import { NETWORK, type Parties, partiesIn } from './parties.ts'
-import { type SystemFlows, systemFlowsIn } from './system-flows.ts'
 
 /** SOL as a token. Wrapped SOL counts as SOL, because it is the lamports of its token accounts. */
 export const SOL = ''
@@ -333,3 +334,61 @@ function apportioned({ acts, postings, parties }: Frame): Posting[] {
     return [{ ...first, amount: rest }, ...others].filter(({ amount }) => amount !== 0n)
   })
 }
+
+// Reads from executed instructions who paid lamports to whom, which accounts were opened, and who received the
+// lamports of closed ones.
+
+interface LamportTransfer {
+  source: string
+  destination: string
+  lamports: bigint
+}
+
+interface SystemFlows {
+  transfers: LamportTransfer[]
+  /** The payer of each opened account, if known. */
+  opened: ReadonlyMap<string, string | null>
+  /** Receivers of the lamports of closed token accounts. */
+  closed: ReadonlyMap<string, string>
+  /** Receivers of what token accounts and mints held beyond their rent minimum. */
+  withdrawn: ReadonlyMap<string, string>
+  /** Mints whose tokens were burned. */
+  burned: ReadonlySet<string>
+}
+
+/**
+ * The instructions of `message` include the calls between programs. All were executed, because the transaction did not
+ * fail.
+ */
+function systemFlowsIn({ keys, instructions }: DecodedMessage): SystemFlows {
+  const transfers: LamportTransfer[] = []
+  const opened = new Map<string, string | null>()
+  const closed = new Map<string, string>()
+  const withdrawn = new Map<string, string>()
+  const burned = new Set<string>()
+  for (const { programIdIndex, accounts, data } of instructions) {
+    const named = Array.from(accounts, (index) => keys[index] ?? '')
+    const decoded = decodeInstruction(keys[programIdIndex] ?? '', named, data)
+    if (decoded?.program === 'system') {
+      const { instruction } = decoded
+      if (instruction.type === 'transfer' || instruction.type === 'transferWithSeed') transfers.push(instruction)
+      if (instruction.type === 'createAccount' || instruction.type === 'createAccountWithSeed') {
+        opened.set(instruction.newAccount, instruction.source)
+      }
+      if (instruction.type === 'allocate' || instruction.type === 'assign') {
+        opened.set(instruction.account, opened.get(instruction.account) ?? payerFor(transfers, instruction.account))
+      }
+    }
+    if (decoded?.program === 'token') {
+      const { instruction } = decoded
+      if (instruction.type === 'closeAccount') closed.set(instruction.account, instruction.destination)
+      if (instruction.type === 'withdrawExcessLamports') withdrawn.set(instruction.source, instruction.destination)
+      if (instruction.type === 'burn' || instruction.type === 'burnChecked') burned.add(instruction.mint)
+    }
+  }
+  return { transfers, opened, closed, withdrawn, burned }
+}
+
+/** For an account that may already hold lamports, rent is paid by a transfer before the allocation. */
+const payerFor = (transfers: readonly LamportTransfer[], account: string): string | null =>
+  transfers.findLast(({ destination }) => destination === account)?.source ?? null

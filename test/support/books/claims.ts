@@ -2,7 +2,7 @@
 import { DynamicBondingCurveClient } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { splitAmount } from '../../../src/operations/fee-claims/split-amount.ts'
+import { splitAmount } from '../../../src/operations/fee-claims/plan-claim.ts'
 import { addressOf } from '../pool-platform.ts'
 import { WALLET_RENT } from '../rent.ts'
 import { type Amounts, type CurveState, PARTIES } from './curve-state.ts'
