@@ -4,19 +4,19 @@ import { base58 } from '@scure/base'
 import { BLOCKHASH_SLOTS, SLOT_HASHES } from '../solana/constants.ts'
 
 export class Blockhashes {
-  readonly #seed: Uint8Array
+  /** What is hashed: the seed, a word, and the slot, which each call sets. */
+  readonly #preimage: Buffer
   /** Usable blockhashes and their slots, oldest first. */
   readonly #slots = new Map<string, number>()
   #newest = Number.NEGATIVE_INFINITY
 
   constructor(seed: Uint8Array) {
-    this.#seed = seed
+    this.#preimage = Buffer.concat([seed, Buffer.from('blockhash'), Buffer.alloc(8)])
   }
 
   bytes(slot: number): Buffer {
-    const number = Buffer.alloc(8)
-    number.writeBigUInt64LE(BigInt(slot))
-    return createHash('sha256').update(this.#seed).update('blockhash').update(number).digest()
+    this.#preimage.writeBigUInt64LE(BigInt(slot), this.#preimage.length - 8)
+    return createHash('sha256').update(this.#preimage).digest()
   }
 
   text(slot: number): string {

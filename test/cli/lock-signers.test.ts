@@ -7,6 +7,7 @@ import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { someAddress } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
+import { carryOutBy } from './vault.ts'
 
 const cli = commandLine()
 const [ada, ben, cy] = [cli.keypair('ada.json'), cli.keypair('ben.json'), cli.keypair('cy.json')]
@@ -90,10 +91,7 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
 const lacks = lacksLock !== '' || !hasProgram(PROGRAMS.squads.id)
 describe.skipIf(lacks)('A lock of a vault, of a mint with a transfer fee', () => {
   const by = () => ['--squads', world.multisig, '-k', ada.file]
-  const carryOut = async (id: string) => {
-    await ok(['proposals', 'approve', id, '-k', ben.file])
-    await ok(['proposals', 'execute', id, '-k', ben.file])
-  }
+  const carryOut = (id: string) => carryOutBy(cli, daemon, id, [ben])
   const done = async (args: readonly string[]) => {
     const { proposal } = await ok([...args, ...by()])
     await carryOut(proposal)

@@ -25,6 +25,7 @@ describe.skipIf(lacks)('An airdrop in two parts of a vault', () => {
 
   beforeAll(async () => {
     await vault.open()
+    await vault.serve({})
     await vault.fund(claimer.address)
     const token = ['--name', 'Drop', '--symbol', 'DRP', '--uri', 'https://example.com/d.json', '--supply', '1000']
     world.mint = (await ok(['tokens', 'create', ...token, '-k', ada.file])).mint

@@ -36,6 +36,7 @@ describe.skipIf(lacks)('The fees of three pools of a vault', () => {
       const create = ['pools', 'create', '--name', symbol, '--symbol', symbol, '--image', image, '--buy', '2']
       pools.push((await ok([...create, '-k', creator.file])).address)
     }
+    await vault.serve({ SVC_PLATFORM_WALLET: ben.address })
   })
 
   it('are shown first, without a trace, and those of another partner are left out', async () => {

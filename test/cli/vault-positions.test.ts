@@ -36,6 +36,7 @@ describe.skipIf(lacks)('A position of the vault of a multisig', () => {
   beforeAll(async () => {
     cli.env.SVC_PLATFORM_WALLET = ben.address
     await vault.open()
+    await vault.serve({ SVC_PLATFORM_WALLET: ben.address })
     const image = join(cli.home, 'token.png')
     writeFileSync(image, png())
     const texts = ['--name', 'Vault', '--symbol', 'VLT', '--image', image, '--type', 'damm_v2', '--unlocked-liquidity']

@@ -2,7 +2,8 @@
 import { afterAll, expect } from 'vitest'
 import { mapped } from '../support/mapped.ts'
 import { quickProgramsDir } from '../support/programs.ts'
-import type { CommandLine } from './command-line.ts'
+import { carryOutOn } from '../support/squads.ts'
+import type { CommandLine, KeypairFile } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
 export type Vault = ReturnType<typeof vaultOf>
@@ -32,10 +33,20 @@ export function vaultOf(cli: CommandLine) {
     /** The flags by which ada proposes. */
     by: () => ['--squads', vault.multisig, '-k', ada.file],
     vote: async (verb: string, id: string, { file }: { file: string }) => cli.json(['proposals', verb, id, '-k', file]),
+    /** Ben and cy approve, and cy executes. */
     async carryOut(id: string): Promise<void> {
-      for (const member of [ben, cy]) await vault.vote('approve', id, member)
-      expect(await vault.vote('execute', id, cy)).toMatchObject({ proposal_status: 'executed' })
+      if (served === undefined) throw new Error('there is no service')
+      await carryOutBy(cli, served, id, [ben, cy])
     },
   }
   return vault
+}
+
+/** The members approve a proposal and the last of them executes it, on the service's chain: the proposal is executed then. */
+export async function carryOutBy(cli: CommandLine, { local }: Served, id: string, members: readonly KeypairFile[]) {
+  const { approver } = await cli.json(['proposals', 'get', id])
+  const { multisig, transaction_index } = approver
+  const keys = members.map(({ keypair }) => keypair)
+  await carryOutOn(await local(), { multisig, index: BigInt(transaction_index), members: keys })
+  expect(await cli.json(['proposals', 'get', id])).toMatchObject({ status: 'executed' })
 }

@@ -20,6 +20,7 @@ import {
 } from '../../src/chain/programs/squads/index.ts'
 import { withBlockhash } from '../../src/chain/sending/cosign.ts'
 import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
+import type { LocalChain } from '../../src/localnet/types.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, messageBytesOf, signatureOffset } from '../../src/solana/messages.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -34,7 +35,7 @@ import {
 } from '../../src/solana/squads/index.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain, V1_CONFIG } from './local-chain.ts'
 import { embeddedNode } from './node.ts'
-import { addressOf } from './wallets.ts'
+import { addressOf, signWith } from './wallets.ts'
 
 export { addressOf }
 
@@ -51,6 +52,29 @@ export function landOn(test: TestChain, { transaction }: UnsignedTransaction, ke
   // The next transaction has another blockhash, so that two equal ones are not the same.
   test.wall.ms += 1_000
   return test.chain.send(fresh)
+}
+
+/** The members approve a proposal, and the last of them executes it: what the chain has then is confirmed. */
+export async function carryOutOn(
+  chain: LocalChain,
+  { multisig, index, members }: { multisig: string; index: bigint; members: readonly Keypair[] },
+): Promise<void> {
+  const node = embeddedNode(chain)
+  const envelope = (by: Keypair) => ({
+    ...{ payer: addressOf(by), member: addressOf(by), recentBlockhash: chain.latestBlockhash().blockhash },
+    ...{ multisig, index },
+  })
+  const land = ({ transaction }: UnsignedTransaction, by: Keypair) => {
+    const { err, logs } = chain.send(Buffer.from(signWith(Buffer.from(transaction).toString('base64'), [by]), 'base64'))
+    if (err !== null) throw new Error(logs.join('\n'))
+  }
+  for (const by of members) land(await buildVote('approve', envelope(by)), by)
+  const { transaction } = await readProposal(node, multisig, index)
+  const by = members.at(-1)
+  if (transaction === null || by === undefined) throw new Error('there is no such transaction')
+  const before = [ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 })]
+  land(await buildExecution({ ...transaction, ...envelope(by), before, cosigners: [] }), by)
+  chain.advance(1)
 }
 
 /** Puts a lookup table on the chain, usable at once, and returns it as web3.js takes it. */
