@@ -1,6 +1,8 @@
 /** Replays from a moment on, and removals: exact in bounded steps, whatever clocks did and however slow the receiver is. */
 import { describe, expect, it } from 'vitest'
+import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { advanceReplays, finishRemovals } from '../../src/operations/webhook-deliveries/enqueuing.ts'
+import { insertRemoval } from '../../src/store/webhooks/subscriptions.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -69,5 +71,36 @@ describe.each(DATABASES)('on %s', (name) => {
     await finishRemovals(service.services)
     expect(await rest(id)).toEqual([0, 0, 0])
     expect(await rest(other)).toEqual([1_000, 1, 0])
+  })
+
+  it.skipIf(missing)('deliveries do not wait until the queue of a removed subscription is deleted', async () => {
+    const service = await start()
+    const { store } = service.services
+    const row = { subscription_id: 'whs_removed', resource: 'pool:x', state: 'waiting', attempts: 0 } as const
+    await store.write(async (tx) => {
+      await insertRemoval(tx, 'whs_removed', service.clock.now())
+      for (let from = 0; from < 6_000; from += 500) {
+        const rows = numbers(500).map((n) => ({
+          ...row,
+          event_id: `evt_${from + n}`,
+          sequence: from + n,
+          next_attempt_at: 0,
+          claimed_until: 0,
+        }))
+        await tx.insertInto('webhook_queue').values(rows).execute()
+      }
+    })
+    await subscribe(service, 'http://127.0.0.1:9/hook')
+    await happen(service, 5)
+    const left: number[] = []
+    await deliverRound(service.services, {
+      async send() {
+        left.push((await queued(service)).length)
+        return { status: 200, error: null, duration_ms: 1 }
+      },
+    })
+    expect(left).toHaveLength(5)
+    expect(Math.min(...left)).toBeGreaterThan(100)
+    expect(await queued(service)).toEqual([])
   })
 })

@@ -52,9 +52,12 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const round: AttemptRound = { send, opened: new Map(), ended: [], large: Promise.resolve() }
   const underWay = new Set<Place>()
   const bell = new Bell()
-  const fill = { isWanted: true, at: 0 }
+  const filler = new Filler(
+    () => fillQueue(services, ...signals),
+    () => bell.ring(),
+  )
   onWake?.(() => {
-    fill.isWanted = true
+    filler.isWanted = true
     bell.ring()
   })
   const start = async (claimed: ClaimedDelivery, place: Place) => {
@@ -71,31 +74,83 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
     for (let isIdle = true; ; ) {
       signal?.throwIfAborted()
       const isOver = stopping?.aborted === true || performance.now() >= until
-      const pauseMs = fill.isWanted ? FILL_EVERY_MS : LOOK_EVERY_MS
-      if (!isOver && (isIdle || performance.now() - fill.at >= pauseMs)) {
-        fill.isWanted = false
-        if (await fillQueue(services, ...signals)) fill.isWanted = true
-        fill.at = performance.now()
-      }
+      if (!isOver) filler.begin(isIdle)
+      // A pass that runs during this look may queue deliveries that the look does not see.
+      const wasFilling = filler.isRunning
       // New claims are committed together with the results of the deliveries whose places they take.
       const [recorded, started] = await Promise.all([record(), isOver ? 0 : startDue(services, underWay, start)])
-      // The next events of the same resources are due now, and the receivers' queues have room.
-      if (recorded > 0) fill.isWanted = true
-      isIdle = started === 0 && recorded === 0 && underWay.size === 0 && round.ended.length === 0
-      if (isIdle && (isOver || !fill.isWanted)) return
-      if (isIdle || recorded > 0) continue
-      await bell.wait(fill.isWanted ? FILL_EVERY_MS : LOOK_EVERY_MS)
-      const gatherUntil = performance.now() + GATHER_MS
-      while (underWay.size > 0 && performance.now() < gatherUntil) await pause(1)
+      if (recorded > 0) {
+        // The next events of the same resources are due now, and the receivers' queues have room.
+        filler.isWanted = true
+        continue
+      }
+      isIdle = started === 0 && underWay.size === 0 && round.ended.length === 0
+      if (!isIdle || wasFilling) {
+        await bell.wait(filler.pauseMs)
+        const gatherUntil = performance.now() + GATHER_MS
+        while (underWay.size > 0 && performance.now() < gatherUntil) await pause(1)
+      } else if (isOver || !filler.isWanted) return
     }
   } finally {
     while (underWay.size > 0 || round.ended.length > 0) {
       if ((await record()) === 0) await bell.wait(LOOK_EVERY_MS)
     }
+    await filler.ended()
   }
 }
 
-/** Wakes the round when a delivery has ended or events are reported. */
+/** Fills the queue beside the sending, one pass at a time, because many subscriptions and events take time. */
+class Filler {
+  readonly #fill: () => Promise<boolean>
+  readonly #onEnd: () => void
+  #running: Promise<void> | undefined
+  #endedAt = Number.NEGATIVE_INFINITY
+  #failure: { error: unknown } | undefined
+  /** Whether another pass may find something: after a report of new events, a result, or a pass that left some. */
+  isWanted = true
+
+  /** `fill` returns whether another pass may find more at once. */
+  constructor(fill: () => Promise<boolean>, onEnd: () => void) {
+    this.#fill = fill
+    this.#onEnd = onEnd
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** Time after which `begin` should be called again, in milliseconds. */
+  get pauseMs(): number {
+    return this.isWanted ? FILL_EVERY_MS : LOOK_EVERY_MS
+  }
+
+  /** Starts a pass unless one runs or the last one is recent. Throws the error of the last pass. */
+  begin(isIdle: boolean): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+    const isRecent = performance.now() - this.#endedAt < this.pauseMs
+    if (this.isRunning || (isRecent && !(isIdle && this.isWanted))) return
+    this.isWanted = false
+    this.#running = this.#pass()
+  }
+
+  async #pass(): Promise<void> {
+    try {
+      if (await this.#fill()) this.isWanted = true
+    } catch (error) {
+      this.#failure = { error }
+    }
+    this.#running = undefined
+    this.#endedAt = performance.now()
+    this.#onEnd()
+  }
+
+  /** Resolves when the current pass has ended. */
+  async ended(): Promise<void> {
+    await this.#running
+  }
+}
+
+/** Wakes the round when a delivery or a pass has ended, or events are reported. */
 class Bell {
   #hasRung = false
   #wake = () => {}
