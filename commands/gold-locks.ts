@@ -14,6 +14,7 @@ import { choiceOf, integer, type Noun, required, text, verb } from './cli/comman
 import { listVerb, recordVerb } from './cli/reads.ts'
 import type { Session } from './cli/session.ts'
 import { isPlainLockClaim } from './fees/claim-demand.ts'
+import { closingCall } from './locks/acts.ts'
 import { refuseUnconfirmable } from './signing/confirm.ts'
 import {
   type Call,
@@ -84,17 +85,16 @@ const demandsUnlock = demanding(
   ): Promise<Call[]> => {
     const { payer } = of
     const own = await of.accounts(mint, payer)
-    const { id: program } = JUPITER_LOCK
     return [
       opens(payer, payer, mint),
       {
-        program,
+        program: JUPITER_LOCK.id,
         call: 'claim_v2',
         fields: { escrow, token_mint: mint, recipient: payer, recipient_token: own },
         data: isPlainLockClaim,
         least: 0,
       },
-      { program, call: 'close_vesting_escrow', fields: { escrow, creator: payer, creator_token: own } },
+      await closingCall(of, { address: escrow, mint }),
       ...goldEnd(payer, 'gold-unlock', body),
     ]
   },

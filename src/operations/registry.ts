@@ -125,14 +125,8 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
     })
   },
   async goldLocks() {
-    const verbs = await import('./gold-locks/verbs.ts')
-    return verbsOf((await import('../api/gold-locks.ts')).goldLocks, {
-      create: verbs.createGoldLock,
-      unlock: verbs.unlockGoldLock,
-      list: verbs.listGoldLocks,
-      get: verbs.getGoldLock,
-      token: verbs.getGoldToken,
-    })
+    const { goldLocks } = await import('../api/gold-locks.ts')
+    return verbsOf(goldLocks, (await import('./gold-locks/verbs.ts')).goldLockVerbs)
   },
   async holderSnapshots() {
     const verbs = await import('./holder-snapshots.ts')
@@ -154,17 +148,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
     })
   },
   async locks() {
-    const verbs = await import('./locks/verbs.ts')
-    return verbsOf((await import('../api/locks.ts')).locks, {
-      create: verbs.createLock,
-      list: verbs.listLocks,
-      get: verbs.getLock,
-      claim: verbs.claimLock,
-      cancel: verbs.cancelLock,
-      changeRecipient: verbs.changeLockRecipient,
-      entitle: verbs.titleLock,
-      close: verbs.closeLock,
-    })
+    return verbsOf((await import('../api/locks.ts')).locks, (await import('./locks/verbs.ts')).lockVerbs)
   },
   async merkleTrees() {
     const verbs = await import('./merkle-trees/verbs.ts')

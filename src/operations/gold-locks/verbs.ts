@@ -30,7 +30,7 @@ import { extensionsBeside, fault, proofOfDecimals, requireHolding, requirePayabl
 type GoldLocks = Api['goldLocks']
 
 /** The duration counts from now by the chain's clock. The resulting time is part of what the wallet signs. */
-export const createGoldLock = unsignedAct<GoldLocks['create']>(async (context, input) => {
+const createGoldLock = unsignedAct<GoldLocks['create']>(async (context, input) => {
   const { user, platform_id, lock_duration_days } = input
   const amount = BigInt(input.amount)
   const mint = goldMint(context)
@@ -97,7 +97,7 @@ async function occupiedError(context: Context, user: string, escrow: Escrow, { a
   return fault('user', message, { ...live, seconds_left: left })
 }
 
-export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, input) => {
+const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, input) => {
   const { user, platform_id } = input
   const { escrow, at } = await readLock(context.chain, await escrowAddress(user))
   if (escrow === null) throw noGoldLock(context, user)
@@ -134,10 +134,7 @@ export const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, i
 })
 
 /** Reads the lock from the chain, or the last ended one when there is none. */
-export async function getGoldLock(
-  context: Context,
-  { user }: Input<GoldLocks['get']>,
-): Promise<Result<GoldLocks['get']>> {
+async function getGoldLock(context: Context, { user }: Input<GoldLocks['get']>): Promise<Result<GoldLocks['get']>> {
   const { escrow, at } = await readLock(context.chain, await escrowAddress(user))
   const stored = await storedLock(context, user)
   if (escrow === null) {
@@ -161,7 +158,7 @@ export async function getGoldLock(
   }
 }
 
-export async function listGoldLocks(
+async function listGoldLocks(
   context: Pick<Context, 'store' | 'chain' | 'log'>,
   input: Input<GoldLocks['list']>,
 ): Promise<Result<GoldLocks['list']>> {
@@ -172,7 +169,7 @@ export async function listGoldLocks(
   return recordPage(page, goldLockRecord)
 }
 
-export async function getGoldToken(context: Context): Promise<Result<GoldLocks['token']>> {
+async function getGoldToken(context: Context): Promise<Result<GoldLocks['token']>> {
   const mint = goldMint(context)
   const [token = null] = await readTokens(context.chain, [mint])
   const { decimals, tokenProgram } = await requireLockable(context, mint, token)
@@ -268,3 +265,12 @@ function goldLockStatusOf(escrow: Escrow, at: ChainTime): GoldLock['status'] {
 }
 
 const unlocksAt = ({ cliffTime }: Escrow): string => new Date(Number(cliffTime) * 1000).toISOString()
+
+/** The function of each route. */
+export const goldLockVerbs = {
+  create: createGoldLock,
+  unlock: unlockGoldLock,
+  list: listGoldLocks,
+  get: getGoldLock,
+  token: getGoldToken,
+}

@@ -157,7 +157,7 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
   }
 })
 
-export const createLock: typeof createFor = async (context, input) => {
+const createLock: typeof createFor = async (context, input) => {
   if (input.mode === 'signed' && input.base !== undefined) {
     throw fault('base', 'base is a key of yours, and with mode "signed" only keys of this server sign: leave it out')
   }
@@ -208,7 +208,7 @@ function textsOf({ title, description }: Input<Routes['create']>): { title: stri
     : { title: title ?? '', description: description ?? '' }
 }
 
-export const claimLock = actOnLock<Routes['claim']>(
+const claimLock = actOnLock<Routes['claim']>(
   'lock.claim',
   async ({ escrow, amounts: { total, claimable, next }, at }, { address, payer, amount }, { chain }) => {
     requireUncancelled(escrow)
@@ -260,7 +260,7 @@ function nothingToClaim({ address, creator }: Escrow, next: LockAmounts['next'])
 }
 
 /** Only the creator can close the lock, so a recipient who cancels leaves that to it. */
-export const cancelLock = actOnLock<Routes['cancel']>(
+const cancelLock = actOnLock<Routes['cancel']>(
   'lock.cancel',
   async ({ escrow, amounts: { claimable } }, { address, payer }, { chain }) => {
     requireUncancelled(escrow)
@@ -285,7 +285,7 @@ export const cancelLock = actOnLock<Routes['cancel']>(
   },
 )
 
-export const changeLockRecipient = actOnLock<Routes['changeRecipient']>(
+const changeLockRecipient = actOnLock<Routes['changeRecipient']>(
   'lock.change_recipient',
   async ({ escrow, amounts: { claimable } }, { address, payer, new_recipient, allow_programs }, context) => {
     requireUncancelled(escrow)
@@ -308,7 +308,7 @@ export const changeLockRecipient = actOnLock<Routes['changeRecipient']>(
   },
 )
 
-export const titleLock = actOnLock<Routes['entitle']>(
+const titleLock = actOnLock<Routes['entitle']>(
   'lock.entitle',
   async ({ escrow, hasTexts }, { address, payer, title, description = '' }, { chain }) => {
     requireRole(escrow, 'creator', { payer, verb: 'write the title of' })
@@ -322,7 +322,7 @@ export const titleLock = actOnLock<Routes['entitle']>(
   },
 )
 
-export const closeLock = actOnLock<Routes['close']>('lock.close', async ({ escrow }, { address, payer }, { chain }) => {
+const closeLock = actOnLock<Routes['close']>('lock.close', async ({ escrow }, { address, payer }, { chain }) => {
   requireRole(escrow, 'creator', { payer, verb: 'close' })
   if (escrow.cancelledAt === 0n && !isPaidOut(escrow)) {
     throw fault(
@@ -382,7 +382,7 @@ function originOf(escrow: Escrow, goldMint: string | undefined): Lock['origin'] 
 /** Most characters of a text that are shown. Other tools can write longer ones. */
 const SHOWN = { title: 64, description: 400 } as const
 
-export async function getLock(context: Context, { address }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
+async function getLock(context: Context, { address }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
   const { escrow, texts, at } = await requireLock(context, address)
   const { token, lock } = await readAroundLock(context.chain, escrow)
   return {
@@ -398,7 +398,7 @@ export async function getLock(context: Context, { address }: Input<Routes['get']
  * Lists locks in the order of their addresses. A lock that was closed since the search is left out, so that a page can
  * have fewer than `limit`.
  */
-export async function listLocks(
+async function listLocks(
   context: Context,
   { mint, recipient, creator, limit, cursor }: Input<Routes['list']>,
 ): Promise<Result<Routes['list']>> {
@@ -420,4 +420,16 @@ export async function listLocks(
   const last = page.at(-1)
   const isMore = last !== undefined && rest.length > page.length
   return { items, next_cursor: isMore ? encodeAddressCursor(list, addressBytes(last)) : null }
+}
+
+/** The function of each route. */
+export const lockVerbs = {
+  create: createLock,
+  list: listLocks,
+  get: getLock,
+  claim: claimLock,
+  cancel: cancelLock,
+  changeRecipient: changeLockRecipient,
+  entitle: titleLock,
+  close: closeLock,
 }
