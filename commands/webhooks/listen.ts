@@ -4,6 +4,12 @@ import type { Event } from '../../src/api/events.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
 import { parseUrl } from '../../src/platform/urls.ts'
+import {
+  makeSigningSecret,
+  type SigningKeys,
+  signatureHeaders,
+  signingKeys,
+} from '../../src/platform/webhook-signature.ts'
 import { listOf, text, verb } from '../cli/command.ts'
 import type { Session, SessionClock } from '../cli/session.ts'
 import { readStateFile, resolveSource, stateFile, writeStateFile } from '../cli/state-file.ts'
@@ -11,8 +17,7 @@ import { type EventPosition, eventPosition, followEvents } from '../events/follo
 import { type EventLines, eventLine, openEventLines } from '../events/lines.ts'
 import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { makeSessionSecret, readSecrets } from './secret.ts'
-import { signedHeaders } from './signature.ts'
+import { readSecrets } from './secret.ts'
 
 // Sends one event to a URL in the form of a webhook delivery, with a few retries.
 
@@ -31,7 +36,7 @@ interface Forwarded {
 
 interface ForwardTarget {
   url: URL
-  secrets: readonly string[]
+  keys: readonly SigningKeys[]
 }
 
 /** Parses an http or https URL without credentials; local addresses are allowed, because forwarding is for them. */
@@ -47,7 +52,7 @@ function targetUrl(text: string): URL {
 
 /** Resolves after a 2xx answer or the last attempt; `onRetry` is called after every failed attempt before that. */
 async function forward(
-  { url, secrets }: ForwardTarget,
+  { url, keys }: ForwardTarget,
   event: Event,
   clock: SessionClock,
   onRetry: (failed: string, pauseMs: number) => void,
@@ -55,7 +60,7 @@ async function forward(
   const body = JSON.stringify(event)
   for (let attempts = 1; ; attempts++) {
     const start = clock.now()
-    const headers = signedHeaders(event.id, body, secrets, start)
+    const headers = signatureHeaders({ eventId: event.id, body, keys, now: start })
     const { status, error } = await postDelivery(url, headers, body)
     const delivered = status !== null && status >= 200 && status < 300
     const pause = FORWARD_RETRY_MS[attempts - 1]
@@ -128,7 +133,7 @@ export const listenToEvents = verb({
   async run({ forward_to, events, secret_file, from, state_file }, session) {
     const { client, ui } = session
     const url = forward_to === undefined ? null : targetUrl(forward_to)
-    const secrets = secret_file === undefined ? [makeSessionSecret()] : readSecrets(secret_file)
+    const secrets = secret_file === undefined ? [makeSigningSecret()] : readSecrets(secret_file)
     const file = state_file ?? positionFile(await resolveSource(session), url?.href ?? null)
     const start = await listenStart(client, from, file)
     const types = await requestedTypes(client, events)
@@ -136,7 +141,7 @@ export const listenToEvents = verb({
     ui.stream()
     if (url !== null && secret_file === undefined) ui.note(`Signing secret of this session: ${secrets[0]}`)
     ui.note(`Following the events after sequence ${start.sequence}; Ctrl-C ends this.`)
-    const target = url === null ? null : { url, secrets }
+    const target = url === null ? null : { url, keys: secrets.map(signingKeys) }
     const lines = await openEventLines(session)
     let { sequence } = start
     for await (const { event, position } of followEvents(session, {}, start)) {

@@ -1,9 +1,6 @@
-/** Signing secrets on this machine: read from the user's file, or made for one session. */
-import { randomBytes } from 'node:crypto'
+/** Signing secrets on this machine, read from the user's file. */
 import { FileFault, readOwn } from '../../src/platform/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
-
-export const makeSessionSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /**
  * Reads one secret a line, as a rotation requires; throws for a file that others can read, and for text that is not a

@@ -1,46 +1,22 @@
-/** Signatures of deliveries: X-Service-Signature and Standard Webhooks, created and checked. */
+/** Checks signatures of deliveries: X-Service-Signature and Standard Webhooks. */
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import {
+  SIGNATURE_HEADERS as SENT,
+  type SigningKeys,
+  serviceMac,
+  signingKeys,
+  standardMac,
+} from '../../src/platform/webhook-signature.ts'
 import { counted } from '../ui/words.ts'
 
 /** The most seconds that a delivery's time may be before or after the local clock. */
 const TOLERANCE_S = 300
 
-export const SIGNATURE_HEADERS = {
-  service: 'x-service-signature',
-  id: 'webhook-id',
-  timestamp: 'webhook-timestamp',
-  standard: 'webhook-signature',
-} as const
+/** Names as they are read, in lower case. */
+export const SIGNATURE_HEADERS = { ...SENT, service: 'x-service-signature' } as const
 
 type DeliveryBody = string | Uint8Array
-
-/** Hex HMAC-SHA256 over `<t>.<body>`; the key is the UTF-8 of the whole secret. */
-const serviceMac = (secret: string, t: string, body: DeliveryBody) =>
-  createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
-
-/** Base64 HMAC-SHA256 over `<id>.<t>.<body>`; the key is the decoded base64 after `whsec_`. */
-const standardMac = (secret: string, id: string, t: string, body: DeliveryBody) =>
-  createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
-    .update(`${id}.${t}.`)
-    .update(body)
-    .digest('base64')
-
-/** The headers of a delivery at `now` (Unix milliseconds), signed with every secret. */
-export function signedHeaders(
-  id: string,
-  body: string,
-  secrets: readonly string[],
-  now: number,
-): Record<string, string> {
-  const t = String(Math.floor(now / 1000))
-  return {
-    [SIGNATURE_HEADERS.service]: [`t=${t}`, ...secrets.map((secret) => `v1=${serviceMac(secret, t, body)}`)].join(','),
-    [SIGNATURE_HEADERS.id]: id,
-    [SIGNATURE_HEADERS.timestamp]: t,
-    [SIGNATURE_HEADERS.standard]: secrets.map((secret) => `v1,${standardMac(secret, id, t, body)}`).join(' '),
-  }
-}
 
 /** The result of one scheme; `reason` is null if the signature is valid. */
 interface SignatureCheck {
@@ -62,14 +38,15 @@ export function checkSignatures(
   now: number,
 ): SignatureCheck[] {
   const checks: SignatureCheck[] = []
+  const keys = secrets.map(signingKeys)
   const { service, id, timestamp, standard } = SIGNATURE_HEADERS
-  if (headers[service] !== undefined) checks.push(checkServiceSignature(headers[service], body, secrets, now))
+  if (headers[service] !== undefined) checks.push(checkServiceSignature(headers[service], body, keys, now))
   if (headers[standard] !== undefined) {
     const missing = [id, timestamp].filter((name) => !headers[name])
     checks.push(
       missing.length > 0
         ? verdict(standard, `it cannot be checked without ${missing.join(' and ')}`, null)
-        : checkStandardSignature(headers, body, secrets, now),
+        : checkStandardSignature(headers, body, keys, now),
     )
   }
   return checks
@@ -78,7 +55,7 @@ export function checkSignatures(
 function checkServiceSignature(
   header: string,
   body: Uint8Array,
-  secrets: readonly string[],
+  keys: readonly SigningKeys[],
   now: number,
 ): SignatureCheck {
   const parts = header.split(',').map((part) => part.trim().split(/=(.*)/s))
@@ -86,14 +63,14 @@ function checkServiceSignature(
   const signed = parts.filter(([name]) => name === 'v1').map(([, value]) => (value ?? '').toLowerCase())
   if (!/^\d{1,12}$/.test(t) || signed.length === 0)
     return verdict(SIGNATURE_HEADERS.service, 'it is not t=<seconds>,v1=<hex>', null)
-  const matches = (text: DeliveryBody) => secrets.some((secret) => anyEqual(signed, serviceMac(secret, t, text)))
+  const matches = (text: DeliveryBody) => keys.some((key) => anyEqual(signed, serviceMac(key, t, text)))
   return verdict(SIGNATURE_HEADERS.service, refusalReason(matches, body, Number(t), now), ageOf(Number(t), now))
 }
 
 function checkStandardSignature(
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
-  secrets: readonly string[],
+  keys: readonly SigningKeys[],
   now: number,
 ): SignatureCheck {
   const {
@@ -105,7 +82,7 @@ function checkStandardSignature(
   if (!/^\d{1,12}$/.test(t) || signed.length === 0)
     return verdict(SIGNATURE_HEADERS.standard, 'it is not v1,<base64> with a time in seconds', null)
   const macs = signed.map((part) => part.slice('v1,'.length))
-  const matches = (text: DeliveryBody) => secrets.some((secret) => anyEqual(macs, standardMac(secret, id, t, text)))
+  const matches = (text: DeliveryBody) => keys.some((key) => anyEqual(macs, standardMac(key, id, t, text)))
   return verdict(SIGNATURE_HEADERS.standard, refusalReason(matches, body, Number(t), now), ageOf(Number(t), now))
 }
 

@@ -3,7 +3,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { signatureHeaders, signingKeys } from '../../src/operations/webhook-deliveries/signature.ts'
+import { checkedKeys } from '../../src/operations/webhook-subscriptions/secret.ts'
+import { signatureHeaders } from '../../src/platform/webhook-signature.ts'
 import { anyText } from '../support/any-text.ts'
 import { runs } from '../support/runs.ts'
 
@@ -53,7 +54,7 @@ interface ToSign {
 }
 const sign = (over: Partial<ToSign> = {}) => {
   const { secrets, ...delivery }: ToSign = { eventId: ID, body: BODY, secrets: [SECRET], now: NOW, ...over }
-  return signatureHeaders({ ...delivery, keys: secrets.map(signingKeys) })
+  return signatureHeaders({ ...delivery, keys: secrets.map(checkedKeys) })
 }
 
 beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }))

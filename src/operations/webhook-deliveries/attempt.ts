@@ -2,15 +2,16 @@
 import type { Services } from '../../context.ts'
 import { type BegunCall, beginCall, outcomeOfStatus } from '../../platform/telemetry/calls.ts'
 import { formatTraceparent } from '../../platform/telemetry/trace-context.ts'
+import { signatureHeaders } from '../../platform/webhook-signature.ts'
 import { findEvent, findOrdinaryEvents, findSmallEvent } from '../../store/events/events.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { deleteQueued, giveBack, type Queued } from '../../store/webhooks/queue.ts'
 import { changesSoFar, type SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
 import { eventRecord } from '../api-records.ts'
+import { keysOf, type OpenedKeys } from '../webhook-subscriptions/secret.ts'
 import { type EndedAttempt, RECORD_FOR_MS, switchOffUnreadable } from './results.ts'
 import type { SendResult, sendWebhook } from './send.ts'
-import { keysOf, type OpenedKeys, signatureHeaders } from './signature.ts'
 
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
   Partial<Pick<Services, 'ending'>>
