@@ -79,6 +79,18 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
     expect(new Set(subscriptions.map(({ cursor }) => cursor))).toEqual(new Set([events.at(-1)!.sequence]))
   })
 
+  it('are queued by the next pass if the database refuses the write', async () => {
+    const service = await startService({ settings: await settings() })
+    const { store } = service.services
+    await subscribe(service, ['*'])
+    await happen(service, ['pool-1'])
+    const refusing: Store = { ...store, write: () => Promise.reject(new Error('refused')) }
+    expect(await fanOut({ ...service.services, store: refusing })).toBe(false)
+    expect(await queued(store)).toEqual([])
+    expect(await fanOut(service.services)).toBe(false)
+    expect((await queued(store)).map(({ sequence }) => sequence)).toEqual([1, 2, 3])
+  })
+
   it('reach all others where the stored types of one subscription cannot be read', async () => {
     const service = await startService({ settings: await settings() })
     const { store } = service.services

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pause } from '../../platform/timing.ts'
 import {
   claimQueued,
-  MOST_DUE as DELIVERIES_PER_ORIGIN,
+  DELIVERIES_PER_ORIGIN,
   LONGEST_CLAIM_MS,
   type Queued,
   sendable,

@@ -41,7 +41,7 @@ const ROWS_PER_COMMIT = 1_000
  * more can be queued at once.
  */
 export async function fanOut(
-  { store, clock }: EnqueuingServices,
+  { store, clock, log }: EnqueuingServices,
   ...signals: readonly AbortSignal[]
 ): Promise<boolean> {
   const last = await lastSequence(store.db)
@@ -52,8 +52,16 @@ export async function fanOut(
     for (const after of new Set(behind.map(({ cursor }) => cursor))) {
       const ids = behind.filter(({ cursor }) => cursor === after).map(({ id }) => id)
       const to = Math.min(last, after + EVENTS_PER_COMMIT, after + Math.ceil(ROWS_PER_COMMIT / ids.length))
-      await store.write((tx) => enqueueNew(tx, ids, { after, to, now: clock.now() }))
-      if (to < last) isMore = true
+      try {
+        await store.write((tx) => enqueueNew(tx, ids, { after, to, now: clock.now() }))
+        if (to < last) isMore = true
+      } catch (error) {
+        // What fails now must not delay other subscriptions, nor what is queued already.
+        log.error(
+          { err: error, subscriptions: ids.slice(0, 3) },
+          'events could not be queued for webhook subscriptions',
+        )
+      }
       // Synchronous SQLite blocks requests while it works, so this yields to them.
       await nextTurn()
     }

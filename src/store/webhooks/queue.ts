@@ -19,8 +19,8 @@ export const UNTRIED = sql.lit(0)
 export const LONGEST_RETRY_MS = DAY_MS
 /** Longer than an attempt and the write of its result, so an older claim belongs to a process that died. */
 export const LONGEST_CLAIM_MS = 20_000
-/** Most events of one subscription that a query returns. */
-export const MOST_DUE = 32
+/** Most deliveries to one origin at a time; a query of due ones returns no more. */
+export const DELIVERIES_PER_ORIGIN = 32
 /** While many older events are queued, one place in four is for the newest events. */
 const NEWEST_PART = 4
 
@@ -66,7 +66,7 @@ function placesOfNewest(limit: number, now: number): number {
 
 /** Each part has its own index and limit, so that a million queued retries are not scanned. */
 const findDue = prepared((db, { id, cursor, now }: Placeholders<{ id: string; cursor: number; now: number }>) => {
-  const limit = sql.lit(MOST_DUE)
+  const limit = sql.lit(DELIVERIES_PER_ORIGIN)
   const waiting = db
     .selectFrom('webhook_queue as q')
     .select(QUEUED.map((column) => `q.${column}` as const))
@@ -79,7 +79,7 @@ const findDue = prepared((db, { id, cursor, now }: Placeholders<{ id: string; cu
     .where('q.attempts', '=', UNTRIED)
     .where(hasCome('q.next_attempt_at', now, LONGEST_RETRY_MS))
     .where(isFirstOfItsResource)
-  const newest = sql.lit(Math.ceil(MOST_DUE / NEWEST_PART))
+  const newest = sql.lit(Math.ceil(DELIVERIES_PER_ORIGIN / NEWEST_PART))
   const rowsOf = (part: typeof waiting) => db.selectFrom(part.as('part')).selectAll()
   return rowsOf(retries.where('q.next_attempt_at', '<=', now))
     .unionAll(rowsOf(retries.where('q.next_attempt_at', '>', strayAfter(now, LONGEST_RETRY_MS))))
