@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LOCK_PARTIES } from '../src/api/locks.ts'
+import { LOCK_PARTIES } from '../src/solana/programs/jupiter-lock.ts'
 import { lacksLock, type MintOptions } from './support/gold.ts'
 import { addressOf, isoOf, locksOn, withFee } from './support/locks.ts'
 import { runs } from './support/runs.ts'

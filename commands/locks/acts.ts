@@ -2,7 +2,7 @@
 import type { LockRead } from '../../src/api/locks.ts'
 import { paths } from '../../src/api/paths.ts'
 import { hexOf } from '../../src/solana/bytes.ts'
-import { JUPITER_LOCK } from '../../src/solana/programs/jupiter-lock.ts'
+import { JUPITER_LOCK, type LockTexts } from '../../src/solana/programs/jupiter-lock.ts'
 import { solOf, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -27,16 +27,9 @@ export const lockCall = <Name extends Instruction>(
 })
 
 /** The texts of a lock. Nobody's e-mail address is published. */
-export const textsCall = (
-  payer: string,
-  { address: escrow, title = '', description = '' }: Texts & { address: string },
-): Call => {
-  const texts = { name: title, description, creator_email: '', recipient_email: '' }
+export function textsCall(payer: string, escrow: string, { title: name, description }: LockTexts): Call {
+  const texts = { name, description, creator_email: '', recipient_email: '' }
   return lockCall('create_vesting_escrow_metadata', { escrow, creator: payer, payer }, texts)
-}
-interface Texts {
-  title?: string | undefined
-  description?: string | undefined
 }
 
 /** Closes the lock of the payer, to which the rent returns. */
@@ -149,17 +142,20 @@ const updateVerb = verb({
   ],
   async run({ lock: address, title, description, ...flags }, session) {
     const request = { address, title, ...(description === undefined ? {} : { description }) }
+    const texts = { title, description: description ?? '' }
     return runAct(session, flags, {
       what: `Write the title of the lock ${address}, for good`,
       call: (body, options) => session.client.locks.entitle({ ...request, ...body }, options),
-      demand: demanding('it writes these texts, and changes nothing else', ({ payer }) => [textsCall(payer, request)]),
+      demand: demanding('it writes these texts, and changes nothing else', ({ payer }) => [
+        textsCall(payer, address, texts),
+      ]),
       preview: ({ rent }) =>
         previewLines({
           title: printable(title),
           text: description !== undefined && printable(description),
           rent: `${solOf(BigInt(rent))} SOL, which closing the lock returns`,
         }),
-      show: () => ({ address, title, description: description ?? '' }),
+      show: () => ({ address, ...texts }),
     })
   },
 })

@@ -1,5 +1,6 @@
 /** `svc locks create`: locks tokens of any mint for one recipient, or for every row of a CSV. */
 import { paths } from '../../src/api/paths.ts'
+import { LOCK_PARTIES } from '../../src/solana/programs/jupiter-lock.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { solOf, tokensText } from '../cli/amounts.ts'
 import { choiceOf, mintAddress, required, requiredUnless, text, toggle, verb } from '../cli/command.ts'
@@ -14,7 +15,7 @@ import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
 import { LOCK_LIST_FLAGS } from './list-rows.ts'
 import { chainClock, flagOf, lockPlan, requireSteps, SCHEDULE_FLAGS, scheduleLines, usualTexts } from './schedule.ts'
-import { demandsLock, type LockTerms, lockRequest, PARTIES, termLines } from './terms.ts'
+import { demandsLock, type LockTerms, lockRequest, termLines } from './terms.ts'
 
 export const createVerb = verb({
   about: 'Lock tokens of any mint for a recipient, or for every row of a CSV',
@@ -44,8 +45,11 @@ export const createVerb = verb({
     ...LOCK_LIST_FLAGS,
     trust_journal: TRUST_JOURNAL,
     ...SCHEDULE_FLAGS,
-    cancellable_by: choiceOf(PARTIES, 'Who may end it; the creator then gets what has not unlocked (default none)'),
-    recipient_changeable_by: choiceOf(PARTIES, 'Who may give it to another recipient (default none)'),
+    cancellable_by: choiceOf(
+      LOCK_PARTIES,
+      'Who may end it; the creator then gets what has not unlocked (default none)',
+    ),
+    recipient_changeable_by: choiceOf(LOCK_PARTIES, 'Who may give it to another recipient (default none)'),
     title: text('Title, stored on chain for everybody to read'),
     description: text('Description, stored on chain like the title'),
     all_at_once: toggle('Without a terminal, or with --yes: everything may unlock in one moment'),

@@ -1,15 +1,11 @@
 /** The terms that all locks of a run have: who may cancel them or change their recipient, and their texts. */
-import type { LockParty } from '../../src/api/locks.ts'
-import { writtenTerms } from '../../src/solana/programs/jupiter-lock.ts'
+import { type LockParty, lockModes, lockTexts, writtenTerms } from '../../src/solana/programs/jupiter-lock.ts'
 import { anyValue, demanding, opens, provesDecimals } from '../signing/demand.ts'
 import { programsField } from '../signing/flags.ts'
 import { previewLines } from '../signing/preview.ts'
 import { printable } from '../ui/render.ts'
 import { lockCall, textsCall } from './acts.ts'
 import { type LockPlan, scheduleFields } from './schedule.ts'
-
-/** Who may do something to a lock, in the order of the program's numbers. */
-export const PARTIES = ['none', 'creator', 'recipient', 'both'] as const satisfies readonly LockParty[]
 
 /** What all locks of a run have. */
 export interface LockTerms {
@@ -39,22 +35,18 @@ interface DemandedLock extends RequestedLock {
 export const demandsLock = demanding(
   'it locks this amount, for this recipient, with this schedule',
   async ({ payer, accounts }, { address, mint, recipient, plan, terms, decimals, base }: DemandedLock) => {
-    const { cancellable_by, recipient_changeable_by, title, description } = terms
     const own = await accounts(mint, payer)
     const parties = { base: base ?? anyValue, sender: payer, sender_token: own, recipient }
-    const modes = {
-      cancelMode: PARTIES.indexOf(cancellable_by),
-      updateRecipientMode: PARTIES.indexOf(recipient_changeable_by),
-    }
+    const texts = lockTexts(terms)
     return [
       provesDecimals(own, mint, decimals, payer),
       opens(payer, address, mint),
       lockCall(
         'create_vesting_escrow_v2',
         { ...parties, escrow: address, token_mint: mint },
-        writtenTerms({ ...plan, ...modes }),
+        writtenTerms({ ...plan, ...lockModes(terms) }),
       ),
-      ...(title === undefined && description === undefined ? [] : [textsCall(payer, { address, title, description })]),
+      ...(texts === undefined ? [] : [textsCall(payer, address, texts)]),
     ]
   },
 )
@@ -73,10 +65,13 @@ export const termsOf = ({ cancellable_by, recipient_changeable_by, title, descri
 })
 
 /** What a column of a list may say of the terms: the number that the program has for a party, or its name. */
-export const modesOf = ({ cancellable_by, recipient_changeable_by }: LockTerms) => ({
-  cancel_mode: [String(PARTIES.indexOf(cancellable_by)), cancellable_by],
-  recipient_mode: [String(PARTIES.indexOf(recipient_changeable_by)), recipient_changeable_by],
-})
+export function modesOf(terms: LockTerms) {
+  const { cancelMode, updateRecipientMode } = lockModes(terms)
+  return {
+    cancel_mode: [String(cancelMode), terms.cancellable_by],
+    recipient_mode: [String(updateRecipientMode), terms.recipient_changeable_by],
+  }
+}
 
 const MAY = {
   none: 'nobody',

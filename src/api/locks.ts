@@ -1,5 +1,6 @@
 /** Locks of any mint in Jupiter Lock: an amount that a recipient can claim at a date, or step by step. */
 import { z } from '@hono/zod-openapi'
+import { LOCK_PARTIES } from '../solana/programs/jupiter-lock.ts'
 import {
   address,
   allowProgramsField,
@@ -13,10 +14,6 @@ import { buildBody, listQuery } from './envelope.ts'
 import { eitherMode } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
-
-/** Who may do something to a lock. */
-export const LOCK_PARTIES = ['none', 'creator', 'recipient', 'both'] as const
-export type LockParty = (typeof LOCK_PARTIES)[number]
 
 /** What made a lock: `gold` is a gold lock, `launch` the vesting that a launch agreed on. */
 export const LOCK_ORIGINS = ['gold', 'launch', 'other'] as const

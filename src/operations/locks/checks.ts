@@ -1,5 +1,4 @@
 /** Reads the lock that a request names, and checks who may act, whether its mint can be locked, and who can be paid. */
-import { LOCK_PARTIES, type LockParty } from '../../api/locks.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import {
   type AroundLock,
@@ -14,14 +13,11 @@ import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { isoSeconds, type LockAmounts, lockAmounts } from '../../solana/lock-schedule.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { partyOf } from '../../solana/programs/jupiter-lock.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
 
 export const fault = (param: string, message: string, details?: Record<string, unknown>): ApiError =>
   badRequest(message, { param, ...(details === undefined ? {} : { details }) })
-
-/** Returns who a mode of the program lets act: the sum of 1 for the creator and 2 for the recipient. */
-export const partyOf = (mode: number): LockParty => LOCK_PARTIES[mode & 3] ?? 'none'
-export const modeOf = (party: LockParty): number => LOCK_PARTIES.indexOf(party)
 
 /** A lock that is there, and its amounts at the time of the reading. */
 export interface FoundLock extends LockWithTexts {

@@ -36,7 +36,7 @@ import {
   unlocksAtOnce,
 } from '../../solana/lock-schedule.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
-import { ESCROW_BYTES } from '../../solana/programs/jupiter-lock.ts'
+import { ESCROW_BYTES, lockModes, lockTexts, partyOf } from '../../solana/programs/jupiter-lock.ts'
 import { DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { feeInEpoch, feeOn } from '../../solana/transfer-fees.ts'
@@ -51,8 +51,6 @@ import {
   type FoundLock,
   fault,
   mintWarnings,
-  modeOf,
-  partyOf,
   proofOfDecimals,
   requireHolding,
   requireLock,
@@ -133,7 +131,7 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
     token: 'token',
     frozen: `The tokens of ${payer} are frozen`,
   })
-  const texts = textsOf(input)
+  const texts = lockTexts(input)
   const proof = await proofOfDecimals(payer, token)
   const tokenAccountBytes = extensions?.accountBytes ?? TOKEN_ACCOUNT_SIZE
   const sizes = [ESCROW_BYTES, tokenAccountBytes, ...(texts === undefined ? [] : [textsBytes(texts)])]
@@ -187,11 +185,7 @@ function termsOf(input: Input<Routes['create']>, now: number): LockTerms {
       return fault(param, `${param} ${why}`)
     },
   )
-  return {
-    ...schedule,
-    updateRecipientMode: modeOf(input.recipient_changeable_by),
-    cancelMode: modeOf(input.cancellable_by),
-  }
+  return { ...schedule, ...lockModes(input) }
 }
 
 /** A lock that pays everything in one moment may be meant, or a forgotten period. */
@@ -200,12 +194,6 @@ function releaseWarnings(terms: LockTerms, now: number): string[] {
   return terms.cliffTime <= BigInt(now)
     ? ['Nothing is locked: the recipient can claim everything now. Give the lock a later cliff, or periods']
     : [`Everything unlocks in one moment, ${isoSeconds(terms.cliffTime)}: no periods follow`]
-}
-
-function textsOf({ title, description }: Input<Routes['create']>): { title: string; description: string } | undefined {
-  return title === undefined && description === undefined
-    ? undefined
-    : { title: title ?? '', description: description ?? '' }
 }
 
 const claimLock = actOnLock<Routes['claim']>(

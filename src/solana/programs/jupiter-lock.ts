@@ -77,7 +77,6 @@ const TERMS = {
   cliffAmount: 'cliff_unlock_amount',
   amountPerPeriod: 'amount_per_period',
   periods: 'number_of_period',
-  /** Who may change the recipient: the sum of 1 for the creator and 2 for the recipient. */
   updateRecipientMode: 'update_recipient_mode',
   cancelMode: 'cancel_mode',
 } as const
@@ -92,6 +91,27 @@ export const writtenTerms = (terms: LockTerms): WrittenTerms =>
 export const readTerms = (fields: WrittenTerms): LockTerms =>
   Object.fromEntries(namesOfTerms.map((name) => [name, fields[TERMS[name]]])) as LockTerms
 const namesOfTerms = Object.keys(TERMS) as (keyof Terms)[]
+
+/** Who may do something to a lock, by the numbers of the program: 1 for the creator, 2 for the recipient, or their sum. */
+export const LOCK_PARTIES = ['none', 'creator', 'recipient', 'both'] as const
+export type LockParty = (typeof LOCK_PARTIES)[number]
+export const partyOf = (mode: number): LockParty => LOCK_PARTIES[mode & 3] ?? 'none'
+
+/** The modes of a lock that is asked for. */
+export const lockModes = (asked: { cancellable_by: LockParty; recipient_changeable_by: LockParty }) => ({
+  updateRecipientMode: LOCK_PARTIES.indexOf(asked.recipient_changeable_by),
+  cancelMode: LOCK_PARTIES.indexOf(asked.cancellable_by),
+})
+
+/** The texts that a creator wrote about a lock, as they are on chain. */
+export interface LockTexts {
+  title: string
+  description: string
+}
+
+/** The texts of a lock that is asked for; undefined without any. */
+export const lockTexts = ({ title, description }: { [Text in keyof LockTexts]?: string | undefined }) =>
+  title === undefined && description === undefined ? undefined : { title: title ?? '', description: description ?? '' }
 
 /** The payouts of a lock, and who gets or may change them. */
 export interface LockedTerms extends LockTerms {

@@ -2,7 +2,13 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { ASSOCIATED_TOKEN } from '../../../solana/programs/associated-token.ts'
-import { type Escrow, JUPITER_LOCK, type LockTerms, writtenTerms } from '../../../solana/programs/jupiter-lock.ts'
+import {
+  type Escrow,
+  JUPITER_LOCK,
+  type LockTerms,
+  type LockTexts,
+  writtenTerms,
+} from '../../../solana/programs/jupiter-lock.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { addressOfKey, associatedAccounts, openDeriver } from '../derived-addresses.ts'
 import { memoInstruction } from '../memos.ts'
@@ -36,12 +42,6 @@ export async function textsAddress(escrow: string): Promise<string> {
 }
 
 type LockAt = Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>
-
-/** The texts that a creator wrote about a lock, as they are on chain. */
-export interface LockTexts {
-  title: string
-  description: string
-}
 
 interface LockCreation {
   /** Address that signs and gives the lock its address. */

@@ -3,7 +3,13 @@ import { turnsOf } from '../../../platform/timing.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { totalOf } from '../../../solana/lock-schedule.ts'
 import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
-import { decodeEscrow, ESCROW_BYTES, type Escrow, JUPITER_LOCK } from '../../../solana/programs/jupiter-lock.ts'
+import {
+  decodeEscrow,
+  ESCROW_BYTES,
+  type Escrow,
+  JUPITER_LOCK,
+  type LockTexts,
+} from '../../../solana/programs/jupiter-lock.ts'
 import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
 import { scanAccounts } from '../../holders/scan.ts'
@@ -13,7 +19,7 @@ import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
 import { associatedAccounts } from '../derived-addresses.ts'
 import { decodeTokenState, type OnChainToken, type TokenProgram } from '../tokens/index.ts'
-import { escrowAddress, type LockTexts, textsAddress } from './acts.ts'
+import { escrowAddress, textsAddress } from './acts.ts'
 
 /** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
