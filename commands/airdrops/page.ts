@@ -4,10 +4,12 @@ import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { readPageFiles, textsIn } from '../../src/claim-page/site/page-files.ts'
 import { withHead } from '../../src/claim-page/site/page-head.ts'
-import { BLOCK_ROWS, blockCount, encodeBlock } from '../../src/claim-page/site/row-blocks.ts'
 import type { PageSettings } from '../../src/claim-page/site/site-settings.ts'
 import {
   airdropText,
+  BLOCK_ROWS,
+  blockCount,
+  encodeBlock,
   MOST_JSON_BYTES,
   PAGE_FORMAT,
   type SiteAirdrop,

@@ -16,8 +16,7 @@ import type { ActingVault } from '../signing/wallet.ts'
 import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
-import { amountTexts, type ShownAmounts } from './amounts.ts'
-import { type ClaimRunFlags, claimFees, prepareClaim } from './one-claim.ts'
+import { amountTexts, type ClaimRunFlags, claimFees, prepareClaim, type ShownAmounts } from './one-claim.ts'
 
 type ClaimAllFlags = ClaimRunFlags & {
   kind?: FeeClaimKind | undefined

@@ -1,13 +1,13 @@
 /** One claim of fees: built, previewed, signed by the user's keypair or the platform wallet, and followed. */
 import type { FeeClaimCreated, FeeClaimKind } from '../../src/api/fee-claims.ts'
-import { LAMPORT_DECIMALS } from '../cli/amounts.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { type Flat, flat } from '../signing/built-transactions.ts'
 import { type buildFields, programsField, type SigningFlags } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { requireUnsigned, runAct, type Unsigned } from '../signing/run-act.ts'
-import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
 import { claimDemand, type FeeClaimRequest } from './claim-demand.ts'
 
 export type ClaimRunFlags = SigningFlags & {
@@ -105,3 +105,35 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
     }),
   })
 }
+
+// The amounts of a claim as text, each in its own unit.
+
+export type ShownAmounts = Pick<
+  FeeClaimCreated,
+  | 'estimated_quote'
+  | 'estimated_base'
+  | 'estimated_lamports'
+  | 'quote_mint'
+  | 'quote_decimals'
+  | 'base_mint'
+  | 'base_decimals'
+>
+
+/** Each amount that is not zero, with its unit; `0 SOL` if there is none. */
+export function amountTexts(amounts: Partial<ShownAmounts>): string[] {
+  const { estimated_quote = '0', estimated_base = '0', estimated_lamports = '0' } = amounts
+  const texts = [
+    { raw: BigInt(estimated_quote), text: quoteText(amounts) },
+    { raw: BigInt(estimated_lamports), text: (raw: bigint) => `${solOf(raw)} SOL` },
+    {
+      raw: BigInt(estimated_base),
+      text: (raw: bigint) => `${groupedDecimalOf(raw, amounts.base_decimals ?? 0)} of ${amounts.base_mint}`,
+    },
+  ].flatMap(({ raw, text }) => (raw === 0n ? [] : [text(raw)]))
+  return texts.length === 0 ? ['0 SOL'] : texts
+}
+
+const quoteText =
+  ({ quote_mint = WRAPPED_SOL, quote_decimals = LAMPORT_DECIMALS }: Partial<ShownAmounts>) =>
+  (raw: bigint) =>
+    quote_mint === WRAPPED_SOL ? `${solOf(raw)} SOL` : `${groupedDecimalOf(raw, quote_decimals)} of ${quote_mint}`

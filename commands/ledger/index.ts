@@ -11,8 +11,7 @@ import { jsonText } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { csvLine, writePieces } from './csv.ts'
 import { pricedValue, rangeOf, shownEntry, wholeAmount } from './entries.ts'
-import { type LedgerFilterValues, ledgerFilterFlags, MONTH } from './filters.ts'
-import { summarizeLedger } from './summary.ts'
+import { type LedgerFilterValues, ledgerFilterFlags, MONTH, summarizeLedger } from './summary.ts'
 
 // `svc ledger verify`: compares the ledger with the chain, step by step, after a repair if asked for.
 

@@ -1,15 +1,46 @@
 /** `svc ledger summary`: what each party received and paid, by pool, mint, party, month or kind. */
 
 import type { LedgerSum } from '../../src/api/ledger.ts'
-import { LEDGER_GROUPS } from '../../src/api/ledger-names.ts'
+import { LEDGER_GROUPS, LEDGER_KINDS, LEDGER_PARTIES } from '../../src/api/ledger-names.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type CommandOutcome, choiceOf, integer, text, verb } from '../cli/command.ts'
+import {
+  type CommandOutcome,
+  choiceOf,
+  type InputValues,
+  integer,
+  mintAddress,
+  poolAddress,
+  text,
+  verb,
+} from '../cli/command.ts'
 import { readAllPages } from '../cli/pages.ts'
 import { listOutcome } from '../cli/reads.ts'
 import { counted } from '../ui/words.ts'
 import { writeRows } from './csv.ts'
 import { shownSum } from './entries.ts'
-import { MONTH, totalFilterFlags } from './filters.ts'
+
+// The filters of entries, and those of sums.
+
+export const MONTH = text('Only this month, UTC', {
+  placeholder: '2026-11',
+  conflicts: ['created_after', 'created_before'],
+})
+
+const totalFilterFlags = {
+  pool: poolAddress('Only what belongs to this pool', { placeholder: 'ADDRESS' }),
+  mint: mintAddress('Only this token: its mint or symbol, or SOL'),
+  party: choiceOf(LEDGER_PARTIES, 'Only accounts of this party'),
+  kind: choiceOf(LEDGER_KINDS, 'Only movements of this kind'),
+}
+
+export const ledgerFilterFlags = {
+  ...totalFilterFlags,
+  account: text('Only this wallet with its token accounts', { placeholder: 'ADDRESS' }),
+  created_after: text('Only what took place after this moment, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
+  created_before: text('Only what took place before this moment', { placeholder: 'TIME' }),
+}
+
+export type LedgerFilterValues = InputValues<typeof ledgerFilterFlags>
 
 const SUM_COLUMNS = ['key', 'party', 'token', 'symbol', 'decimals', 'received', 'paid', 'net', 'entries'] as const
 const SHOWN = ['key', 'party', 'token', 'received', 'paid', 'net', 'entries'] as const

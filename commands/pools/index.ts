@@ -12,7 +12,7 @@ import { groupedDecimalOf, LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
 import { type CommandOutcome, choiceOf, type Noun, poolAddress, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
-import { amountTexts } from '../fees/amounts.ts'
+import { amountTexts } from '../fees/one-claim.ts'
 import { type Flat, flat } from '../signing/built-transactions.ts'
 import { anyValue, demanding, opens } from '../signing/demand.ts'
 import {

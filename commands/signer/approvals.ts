@@ -7,7 +7,6 @@ import { solText } from '../../src/solana/amounts.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
 import { integer, listOf, text } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
-import { tokenLimitOf } from './token-limit.ts'
 
 type Approvals = NonNullable<NonNullable<SignerState['policy']>['approvals']>
 type Rules = Approvals['rules']
@@ -153,4 +152,16 @@ export function approvalFields(approvals: Approvals | null): [string, string][] 
           ['waits outside', `${hours.days.join(', ')} ${hours.from}-${hours.to} ${hours.timezone}`] as [string, string],
         ]),
   ]
+}
+
+// Reads the limits of a mint as flags write them: `MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY`.
+
+export type TokenLimit = NonNullable<SignerState['policy']>['tokens'][number]
+
+/** Throws a usage error that names the flag. */
+export function tokenLimitOf(item: string, flag: string): TokenLimit {
+  const [mint, per_transaction = '', per_day = '', more] = item.split(':')
+  const areWhole = [per_transaction, per_day].every((units) => /^\d+$/.test(units))
+  if (mint && areWhole && more === undefined) return { mint, per_transaction, per_day }
+  throw usage(`${flag} must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY in raw units, not "${item}"`, { param: flag })
 }

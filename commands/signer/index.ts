@@ -14,8 +14,14 @@ import { fieldLines } from '../ui/field-lines.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
-import { APPROVAL_FLAGS, type ApprovalFlags, approvalChanges, approvalFields } from './approvals.ts'
-import { type TokenLimit, tokenLimitOf } from './token-limit.ts'
+import {
+  APPROVAL_FLAGS,
+  type ApprovalFlags,
+  approvalChanges,
+  approvalFields,
+  type TokenLimit,
+  tokenLimitOf,
+} from './approvals.ts'
 
 // The rules of the platform wallet: what flags change about them, and old and new values in words.
 

@@ -8,7 +8,7 @@ import { onFailovers } from '../../src/platform/telemetry/failovers.ts'
 import { onScheduleRuns, SCHEDULE_RUN_ENDS } from '../../src/platform/telemetry/schedule-runs.ts'
 import { onTransactionSteps, type TransactionStep } from '../../src/platform/telemetry/transactions.ts'
 import { onPoolWaits, type PoolWait } from '../../src/store/postgres/pool-waits.ts'
-import { onRemovedRows, PRUNED_TABLES, type RemovedRows } from '../../src/store/writing/removed-rows.ts'
+import { onRemovedRows, PRUNED_TABLES, type RemovedRows } from '../../src/store/writing/in-steps.ts'
 
 /** The most endpoints and methods with their own label; the settings name only a few. */
 const MOST_NAMES = 64

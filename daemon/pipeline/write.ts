@@ -9,7 +9,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningLink, StoredRequest } from '../../src/context.ts'
-import { Proposed } from '../../src/operations/proposals/rule/proposed.ts'
+import { Proposed } from '../../src/operations/proposals/rule/propose.ts'
 import { ApiError, badRequest } from '../../src/platform/errors.ts'
 import {
   CLOSE_BRACE,

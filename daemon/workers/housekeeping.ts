@@ -5,20 +5,25 @@ import { markDrained, pruneLeaves } from '../../src/store/airdrops/tree-retentio
 import { pruneCutEntries } from '../../src/store/audit/anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/events/retention.ts'
 import { pruneFeeScheduleRuns } from '../../src/store/fees/fee-schedule-runs.ts'
-import { pruneProposalRequests } from '../../src/store/proposals/retention.ts'
+import { pruneProposalRequests } from '../../src/store/proposals/proposals.ts'
 import { pruneIdempotencyKeys } from '../../src/store/requests/idempotency.ts'
 import { pruneRateHits } from '../../src/store/requests/rate-hits.ts'
 import { pruneUnfinishedAssets } from '../../src/store/resources/assets.ts'
 import { pruneHolderSnapshots } from '../../src/store/resources/holder-snapshots.ts'
 import { prunePayRequests } from '../../src/store/resources/pay-requests.ts'
-import { pruneSignings } from '../../src/store/signing/retention.ts'
+import { pruneSignings } from '../../src/store/signing/signings.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { pruneRefreshedMessages } from '../../src/store/transactions/refreshed-messages.ts'
-import { pruneRawTransactions } from '../../src/store/transactions/retention.ts'
+import { pruneRawTransactions } from '../../src/store/transactions/transactions.ts'
 import { pruneDeliveries } from '../../src/store/webhooks/deliveries.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/writing/future-moments.ts'
-import { inSteps, removeInSteps, type StepRemoval, withPauses } from '../../src/store/writing/in-steps.ts'
-import type { PrunedTable } from '../../src/store/writing/removed-rows.ts'
+import {
+  inSteps,
+  type PrunedTable,
+  removeInSteps,
+  type StepRemoval,
+  withPauses,
+} from '../../src/store/writing/in-steps.ts'
 import type { WorkerDefinition } from './definition.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { Services } from '../context.ts'
 import type { EventDraft } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/writing/write-each.ts'
-import { writeWithEvents } from './write-with-events.ts'
+import { writeWithEvents } from './write-transitions.ts'
 
 export interface Follower<Row, Reading, Step> {
   /** What the log calls a record: its kind and its name. */

@@ -3,10 +3,10 @@
 import { finalityTime } from '../chain/reads/slot-time.ts'
 import type { Services } from '../context.ts'
 import { publishTransactionStep } from '../platform/telemetry/transactions.ts'
-import type { EventDraft } from '../store/events/drafts.ts'
+import { type EventDraft, writeEvents } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
 import { type FollowedTransaction, moveTransaction } from '../store/transactions/transactions.ts'
-import type { RowFault } from '../store/writing/write-each.ts'
+import { type RowFault, writeEach } from '../store/writing/write-each.ts'
 import type { ChainStates } from './chain-states.ts'
 import { writeEffects } from './effects.ts'
 import type { TransactionChanges } from './projection.ts'
@@ -14,7 +14,6 @@ import { lookWaitOf } from './schedule.ts'
 import type { FollowingServices } from './services.ts'
 import { transactionRecord } from './transaction-record.ts'
 import type { Transition } from './transition.ts'
-import { writeWithEvents } from './write-with-events.ts'
 
 /** The next state of a transaction, with its changes when it is confirmed. */
 export interface PlannedTransition {
@@ -90,3 +89,15 @@ async function writeTransition(
   if (changes === undefined) return drafts
   return [...drafts, ...(await writeEffects(tx, services, { row, slot: state.slot, states }, changes))]
 }
+
+/**
+ * Writes rows in few transactions, each with the events that `write` returns, and returns the rows that could not be
+ * written. Throws when the database is unavailable or read-only, and between two writes once `signal` is aborted.
+ */
+export const writeWithEvents = <R>(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  rows: readonly R[],
+  write: (tx: Tx, rows: readonly R[]) => Promise<readonly EventDraft[]>,
+  signal?: AbortSignal,
+): Promise<RowFault<R>[]> =>
+  writeEach(store, rows, async (tx, part) => writeEvents(tx, clock, await write(tx, part)), signal)

@@ -25,7 +25,7 @@ import { recordedMints } from '../store/resources/tokens.ts'
 import { unconfirmedTransactions } from '../store/transactions/transactions.ts'
 import { inEitherMode, type PlannedBuild, type Summary } from './act.ts'
 import { type BuiltTransaction, buildTransaction } from './building.ts'
-import { groupedBy } from './ledger/grouping.ts'
+import { groupedBy } from './ledger/acts.ts'
 
 type Routes = Api['rentReclaims']
 type ReclaimSummary = Summary<Routes['create']>

@@ -3,7 +3,6 @@
  */
 import { addressBytes } from './addresses.ts'
 import { hexOf } from './bytes.ts'
-import { compactLength, compactLengthBytes } from './compact-lengths.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 import { MAX_V1_INSTRUCTIONS, MAX_V1_KEYS, MAX_V1_SIGNERS } from './message-v1.ts'
 import { configBytes, configMaskOf, type TransactionConfig } from './transaction-config.ts'
@@ -218,5 +217,26 @@ class WireWriter {
   length(value: number): void {
     if (value < 0x80) this.byte(value)
     else for (const byte of compactLength(value)) this.byte(byte)
+  }
+}
+
+/** Number of bytes of a length below 2^21. */
+export const compactLengthBytes = (value: number): number => (value < 0x80 ? 1 : value < 0x4000 ? 2 : 3)
+
+export function compactLength(value: number): number[] {
+  const bytes: number[] = []
+  for (let rest = value; ; rest >>= 7) {
+    if (rest < 0x80) return [...bytes, rest]
+    bytes.push((rest & 0x7f) | 0x80)
+  }
+}
+
+/** Returns the length at an offset, and where it ends. */
+export function readCompactLength(bytes: Uint8Array, offset: number): { value: number; end: number } {
+  let value = 0
+  for (let at = offset; ; at++) {
+    const byte = bytes[at] ?? 0
+    value |= (byte & 0x7f) << (7 * (at - offset))
+    if (byte < 0x80) return { value, end: at + 1 }
   }
 }

@@ -1,6 +1,6 @@
 /** Pay requests that name a proposal of a rule: whoever has the link decides nothing. */
 import { describe, expect, it } from 'vitest'
-import { payableOperation } from '../../src/operations/pay-requests/payable-operations.ts'
+import { payableOperation } from '../../src/operations/pay-requests/build-payment.ts'
 import { approversOf } from '../support/approvers.ts'
 import { startPlatform, submitMemo } from '../support/platform-wallet.ts'
 

@@ -18,7 +18,7 @@ import {
   readPositions,
   type SingleSidedPool,
 } from '../../src/chain/programs/damm-v2/index.ts'
-import { dammV2PriceText, dammV2SqrtPrice } from '../../src/chain/programs/damm-v2/prices.ts'
+import { dammV2PriceText, dammV2SqrtPrice } from '../../src/chain/programs/damm-v2/state.ts'
 import { metadataAddressOf, readTokenState, tokenStatus } from '../../src/chain/programs/tokens/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'

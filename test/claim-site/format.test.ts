@@ -2,9 +2,10 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { blockCount, encodeBlock } from '../../src/claim-page/site/row-blocks.ts'
 import {
   airdropText,
+  blockCount,
+  encodeBlock,
   type SiteAirdrop,
   siteCluster,
   subjectText,

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
 import { PAYABLE_ROUTES, payableRouteOf, routeText } from '../../src/api/payable-routes.ts'
-import { payableOperation, payableRoute } from '../../src/operations/pay-requests/payable-operations.ts'
+import { payableOperation, payableRoute } from '../../src/operations/pay-requests/build-payment.ts'
 import { routes } from '../api/bodies.ts'
 
 /** They build transactions of a series, or again what was proposed. */

@@ -1,5 +1,5 @@
 /** The files that a visitor of a large claim page asks for, as large as they get. */
-import { encodeBlock } from '../../src/claim-page/site/row-blocks.ts'
+import { encodeBlock } from '../../src/claim-page/site/site-subject.ts'
 import { buildBuckets, encodeBucket } from '../../src/claim-page/site/wallet-buckets.ts'
 import { listFromBytes } from '../../src/merkle/entry-list.ts'
 import { buildTree, proofAt } from '../../src/merkle/tree.ts'

@@ -5,7 +5,6 @@ import { type DecodedTransaction, signatureOffset } from '../../../src/solana/me
 import { signatureHolds } from '../../../src/solana/signatures.ts'
 import type { NamedTransaction, SignedTransaction } from '../../signing/wallet.ts'
 import { usage } from '../../ui/problem.ts'
-import { signedTransaction } from './signed-transaction.ts'
 
 const PARAM = '<file>'
 
@@ -59,3 +58,17 @@ function requireSameMessage(first: NamedDecoded, copy: NamedDecoded): void {
 }
 
 const isSame = (one: Uint8Array | undefined, other: Uint8Array) => one !== undefined && Buffer.compare(one, other) === 0
+
+/** Counts the valid signatures; the others are missing. */
+export function signedTransaction(raw: Uint8Array): SignedTransaction {
+  const transaction = Buffer.from(raw).toString('base64')
+  const complete = decodeTransaction(transaction)
+  const signers = complete.message.keys.slice(0, complete.message.signers)
+  const validSigners = signers.filter((_, i) => signatureHolds(complete, i))
+  return {
+    transaction,
+    signature: validSigners[0] === signers[0] ? complete.signature : null,
+    signed: validSigners,
+    missing: signers.filter((signer) => !validSigners.includes(signer)),
+  }
+}

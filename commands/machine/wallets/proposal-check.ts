@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { sdkInstructions } from '../../../src/chain/programs/sdk-instruction.ts'
 import { LARGEST_LIMITS } from '../../../src/chain/programs/squads/deciding.ts'
-import { innerInstructions } from '../../../src/chain/programs/squads/inner-instructions.ts'
+import { innerInstructions } from '../../../src/chain/programs/squads/execution-rehearsal.ts'
 import {
   type Acting,
   bufferCreate,

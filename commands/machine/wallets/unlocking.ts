@@ -2,7 +2,6 @@
 import { keyPairOf } from '../../../src/solana/signatures.ts'
 import type { NamedWallet } from '../../wallet/wallets.ts'
 import { type Asking, passphraseOf, wrongPassphrase } from '../passphrases.ts'
-import type { TransactionSigner } from './signers.ts'
 import { type KeyWallet, openSeed, readWallet } from './wallet-files.ts'
 
 /** The signer of a wallet: its address is known at once, and the key is opened at the first signature. */
@@ -47,4 +46,24 @@ export async function unlockedSeed(wallet: KeyWallet & NamedWallet, ui: Asking):
   const seed = await openSeed(wallet, passphrase)
   if (seed === null) throw wrongPassphrase(wallet.name)
   return seed
+}
+
+/** Signs messages for its address: here, in a program of the user's own, or on a device. */
+export interface TransactionSigner {
+  address: string
+  sign(message: Uint8Array, more?: SignOptions): Uint8Array | Promise<Uint8Array>
+  /** Whether a person confirms each signature on a device. */
+  isDevice?: true
+  /** Signs a text on a device; other signers sign the bytes of `offchainMessage`. */
+  signText?(text: string): Promise<Uint8Array>
+}
+
+interface SignOptions {
+  /** Which of several transactions it is, such as `2 of 3`. */
+  place?: string | undefined
+  /**
+   * Returns the message with a fresh blockhash. A device that can sign later calls it once the person has approved, and
+   * signs that message instead; other signers never call it.
+   */
+  refresh?: (() => Promise<Uint8Array>) | undefined
 }

@@ -17,10 +17,9 @@ import type { MessageConfig, SignedTransaction, SigningKeys, TransactionContent,
 import { failure, usage } from '../../ui/problem.ts'
 import { isDeviceUrl, isWalletName } from '../../wallet/names.ts'
 import type { Asking } from '../passphrases.ts'
-import { combineSignatures } from './combined-signatures.ts'
+import { combineSignatures, signedTransaction } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
-import { signedTransaction } from './signed-transaction.ts'
-import type { TransactionSigner } from './signers.ts'
+import type { TransactionSigner } from './unlocking.ts'
 
 /**
  * `configured` is the file or named wallet of the settings, for commands without one; `ui` asks for passphrases of

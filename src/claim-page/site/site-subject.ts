@@ -1,8 +1,9 @@
 /** The content of a claim page's `airdrops.json`: its cluster, its airdrops with their hashes, and its index. */
+
+import { canonicalRows, type EntryList, LOCKED_BYTES } from '../../merkle/entry-list.ts'
 import { toHex } from '../../merkle/tree.ts'
 import { printable, UNPRINTABLE } from '../../platform/printable.ts'
 import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
-import { BLOCK_ROWS, rowBytesOf } from './row-blocks.ts'
 import { ENTRY_BYTES, type WalletBuckets } from './wallet-buckets.ts'
 
 /** Name and version of the format, which also identify the folder of a page. */
@@ -80,3 +81,26 @@ export function subjectText(cluster: SiteCluster, airdrops: readonly SiteAirdrop
 /** The text of an airdrop's own `airdrop.json`, for other programs. */
 export const airdropText = (cluster: SiteCluster, airdrop: SiteAirdrop): string =>
   `${JSON.stringify({ format: PAGE_FORMAT, cluster, ...listed(airdrop) }, undefined, 2)}\n`
+
+/** Number of rows in a block. */
+export const BLOCK_ROWS = 64
+/** Levels of a tree that a reader hashes from the rows of a block. */
+const BLOCK_LEVELS = 6
+
+/** The number of blocks of a tree. */
+export const blockCount = (leaves: number): number => Math.ceil(leaves / BLOCK_ROWS)
+
+/** The size of a row in bytes: wallet 32 ‖ amount u64 LE, and the locked amount u64 LE if the list has any. */
+const rowBytesOf = (hasLocked: boolean): 40 | 48 => (hasLocked ? 48 : 40)
+
+/**
+ * Encodes the block with the rows `from` to `from + 63` of `list`, or to its end: the rows, then the siblings above the
+ * block up to the root. `proof` is the proof (leaf to root) of the block's first row in the whole tree.
+ */
+export function encodeBlock(list: EntryList, from: number, proof: readonly Uint8Array[], hasLocked: boolean): Buffer {
+  const to = Math.min(list.count, from + BLOCK_ROWS)
+  // A part of a list with locked amounts has their column even if its own are all 0.
+  const locked = list.locked ?? (hasLocked ? new Uint8Array(list.count * LOCKED_BYTES) : undefined)
+  const rows = canonicalRows(locked === undefined ? list : { ...list, locked }, from, to)
+  return Buffer.concat([rows, ...proof.slice(BLOCK_LEVELS)])
+}

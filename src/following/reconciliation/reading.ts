@@ -13,6 +13,8 @@ import {
 import { finalityTime } from '../../chain/reads/slot-time.ts'
 import { HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { isPlainMessage } from '../../solana/plain-messages.ts'
 import { executedTransactions } from '../../solana/squads/index.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import {
@@ -32,9 +34,8 @@ import { type AddressCounts, readChainStates, reserveStateCalls } from '../chain
 import { changesOfMessage, writeEffects } from '../effects.ts'
 import type { SourceTransaction, TransactionChanges } from '../projection.ts'
 import type { FollowingServices } from '../services.ts'
-import { writeWithEvents } from '../write-with-events.ts'
+import { writeWithEvents } from '../write-transitions.ts'
 import { goneAmong, PROOF_CALLS } from './lost.ts'
-import { submittedKind } from './submitted.ts'
 
 /** Transactions that are read at the same time. */
 const READ_TOGETHER = 8
@@ -303,4 +304,19 @@ function isMoving(
     // If the node shows no balances, the ledger says so instead of reporting that nothing moved.
     return message.keys.some((key) => booked.has(key))
   }
+}
+
+/**
+ * `followed`: the watcher is done with it; `pending`: the watcher comes first; `hidden`: only the chain shows what it
+ * did, because it calls other programs or uses lookup tables.
+ */
+type SubmittedKind = 'followed' | 'pending' | 'hidden'
+
+export function submittedKind({
+  lifecycle,
+  raw,
+}: Pick<FollowedTransaction, 'lifecycle'> & { raw: Uint8Array }): SubmittedKind {
+  if (lifecycle === 'submitted' || lifecycle === 'processing') return 'pending'
+  if (lifecycle === 'failed' || raw.length === 0) return 'followed'
+  return isPlainMessage(decodeWireTransaction(raw).message) ? 'followed' : 'hidden'
 }

@@ -9,6 +9,7 @@ import {
 import { ApiError } from '../../platform/errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type EventDraft, isEventWritten } from '../../store/events/drafts.ts'
+import { endReadAgain, insertAgain } from '../../store/following/chain-transactions.ts'
 import {
   accountsAfter,
   type FollowedAccount,
@@ -23,8 +24,7 @@ import type { RequestedEvent, SourceTransaction, TransactionChanges } from '../p
 import type { FollowingServices } from '../services.ts'
 import { firstSlot } from './beginning.ts'
 import { listedOf } from './listing.ts'
-import { readAgain } from './repair.ts'
-import { submittedKind } from './submitted.ts'
+import { type ReadingOptions, readRows, submittedKind } from './reading.ts'
 
 export interface VerifiedRange {
   /** Unix milliseconds, inclusive. */
@@ -303,4 +303,26 @@ async function isAnyWritten(
     if (await isEventWritten(tx, draft)) return true
   }
   return false
+}
+
+/**
+ * Writes the records and events of the transactions, each once. `listed` is newest first, as a node lists it. Returns
+ * the final ones that changed a record or a wallet of the ledger. What the budget does not reach stays for the next
+ * round of the follower. Throws internal_error when the node fails.
+ */
+export async function readAgain(
+  services: FollowingServices,
+  listed: readonly ListedSignature[],
+  { address, ...options }: Omit<ReadingOptions, 'isRepair'> & { address: string },
+): Promise<ListedSignature[]> {
+  if (listed.length === 0) return []
+  const { store, clock } = services
+  const { genesis } = options
+  const found = listed.map(({ signature, slot }, place) => ({ signature, slot, place }))
+  const rows = await store.write((tx) => insertAgain(tx, found, { genesis, address, now: clock.now() }))
+  await readRows(services, rows, { ...options, isRepair: true })
+  const final = listed.filter(({ isFinal }) => isFinal)
+  const signatures = final.map(({ signature }) => signature)
+  const read = await store.write((tx) => endReadAgain(tx, genesis, signatures))
+  return final.filter(({ signature }) => read.has(signature))
 }

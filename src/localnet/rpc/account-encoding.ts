@@ -19,7 +19,6 @@ import {
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import type { LocalChain } from '../types.ts'
-import { uiTokenAmount } from './amounts.ts'
 import { CODE, RpcError } from './errors.ts'
 import { NATIVE_ACCOUNTS, type ParsedState } from './native-accounts.ts'
 import { asConfig, asInteger, oneOf, type RpcConfig } from './params.ts'
@@ -261,4 +260,26 @@ function parseTokenState(chain: LocalChain, account: ChainAccount): ParsedState 
   if (account.data.length === MULTISIG_SIZE) return parseMultisig(account)
   const state = readTokenAccount(account)
   return state && parseTokenAccount(chain, account, state)
+}
+
+// Token amounts in the format of JSON-RPC.
+
+interface UiTokenAmount {
+  amount: string
+  decimals: number
+  uiAmount: number | null
+  uiAmountString: string
+}
+
+/**
+ * Formats an amount. `uiAmount` is for display only; it is converted from the exact decimal text and never used in
+ * calculations.
+ */
+export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
+  const digits = amount.toString()
+  const padded = digits.padStart(decimals + 1, '0')
+  const whole = padded.slice(0, padded.length - decimals)
+  const fraction = padded.slice(padded.length - decimals).replace(/0+$/, '')
+  const text = fraction ? `${whole}.${fraction}` : whole
+  return { amount: digits, decimals, uiAmount: Number(text), uiAmountString: text }
 }

@@ -2,7 +2,7 @@
 import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions.ts'
 import { encodeBase58 } from '../../solana/long-base58.ts'
 import { AUTHORITY_TYPE_NAMES, type TokenInstruction } from '../../solana/programs/token.ts'
-import { uiTokenAmount } from './amounts.ts'
+import { uiTokenAmount } from './account-encoding.ts'
 import { extensionName } from './token-extensions.ts'
 
 type Info = Record<string, unknown>

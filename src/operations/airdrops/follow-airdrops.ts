@@ -2,16 +2,22 @@
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import {
   type Distributor,
+  type DistributorChange,
   distributorAddress,
+  distributorChangesIn,
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
 import { type Follower, follow } from '../../following/follower.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops/airdrops.ts'
+import type { Reader } from '../../store/store.ts'
+import { unconfirmedTransactions } from '../../store/transactions/transactions.ts'
+import { keyBytesOf } from '../merkle-trees/open-tree.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
-import { isAbout, type Pending, pendingTransactions } from './pending-transactions.ts'
 import {
   type AirdropEvidence,
   type AirdropFacts,
@@ -103,3 +109,31 @@ function airdropWaitOf({ created_at }: AirdropRow, status: AirdropStatus, now: n
   const age = now - created_at
   return age < HOUR_MS ? 15 * SECOND_MS : age < DAY_MS ? 60 * SECOND_MS : LONGEST_AIRDROP_WAIT_MS
 }
+
+// Finds pending transactions of this service that concern an airdrop, by their tracked resource or their own bytes.
+
+interface Pending {
+  signature: string
+  tracked_id: string | null
+  /** Time of submission in Unix milliseconds. */
+  created_at: number
+  /** Changes to airdrops by the transaction's own instructions. */
+  changes: DistributorChange[]
+}
+
+/** Returns the transactions of one chain that were submitted after `since`, in Unix milliseconds. */
+export async function pendingTransactions(reader: Reader, genesis: string, since: number): Promise<Pending[]> {
+  const program = Buffer.from(keyBytesOf(PROGRAMS.distributor.id))
+  const rows = await unconfirmedTransactions(reader, genesis, since)
+  return rows.map(({ raw, ...row }) => {
+    const changes = raw.includes(program) ? distributorChangesIn(decodeWireTransaction(raw).message) : []
+    return { ...row, changes }
+  })
+}
+
+/**
+ * The tracked resource counts too, because the bytes show neither calls of other programs nor accounts from lookup
+ * tables.
+ */
+const isAbout = ({ tracked_id, changes }: Pending, id: string, distributor: string): boolean =>
+  tracked_id === id || changes.some((change) => change.distributor === distributor)

@@ -1,5 +1,5 @@
 /** One block of rows of a stored tree, as a claim page loads it. */
-import { BLOCK_ROWS, blockCount, encodeBlock } from '../../claim-page/site/row-blocks.ts'
+import { BLOCK_ROWS, blockCount, encodeBlock } from '../../claim-page/site/site-subject.ts'
 import type { Context } from '../../context.ts'
 import { CHUNK_LEAVES, leafChunkOf, proofFromChunk, readChunk } from '../../merkle/stored-tree.ts'
 import type { Row } from '../../store/schema.ts'

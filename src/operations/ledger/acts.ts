@@ -8,7 +8,6 @@ import { distributorChangesIn } from '../../chain/programs/merkle-distributor/in
 import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions.ts'
-import { groupedBy } from './grouping.ts'
 
 /** One thing that a transaction did. */
 export interface LedgerAct {
@@ -209,4 +208,17 @@ function lockActs(message: DecodedMessage, known: KnownAddresses): LedgerAct[] {
     const detail = change.kind === 'created' && isGoldLock(change, known.goldMint) ? null : 'vesting'
     return { ...NOTHING, kind, detail, holder, actor, party: partyOr(actor, known, 'other') }
   })
+}
+
+// Groups rows by a key, in the order in which the keys first appear.
+
+export function groupedBy<K, R>(rows: readonly R[], keyOf: (row: R) => K): Map<K, R[]> {
+  const groups = new Map<K, R[]>()
+  for (const row of rows) {
+    const key = keyOf(row)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [row])
+    else group.push(row)
+  }
+  return groups
 }

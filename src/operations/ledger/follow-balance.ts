@@ -9,7 +9,7 @@ import { TOKEN_ACCOUNT_SIZE, TOKEN_AMOUNT_OFFSET } from '../../solana/token-acco
 import { listedUpTo } from '../../store/following/followed-accounts.ts'
 import { balancesAfter, ledgered, waitingAmong } from '../../store/ledger/ledger.ts'
 import { amountOfParts } from '../../store/queries/amount-parts.ts'
-import { groupedBy } from './grouping.ts'
+import { groupedBy } from './acts.ts'
 import { SOL } from './postings.ts'
 
 const TRANSACTIONS_PER_STEP = 2_000

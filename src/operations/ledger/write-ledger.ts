@@ -25,7 +25,7 @@ import { findPool } from '../../store/resources/pools.ts'
 import type { Tx } from '../../store/store.ts'
 import { writeEach } from '../../store/writing/write-each.ts'
 import { solPrice } from '../pools/sol-price.ts'
-import { groupedBy } from './grouping.ts'
+import { groupedBy } from './acts.ts'
 import { knownAddresses, tokenSymbols } from './known-addresses.ts'
 import { type Posting, postingsOf, SOL } from './postings.ts'
 

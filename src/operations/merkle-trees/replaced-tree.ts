@@ -13,7 +13,7 @@ import { findSponsorship } from '../../store/airdrops/sponsorships.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import { intendedSignings } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
-import { pendingTransactions } from '../airdrops/pending-transactions.ts'
+import { pendingTransactions } from '../airdrops/follow-airdrops.ts'
 import { audit } from '../signing/audit.ts'
 
 type Tree = Row<'merkle_trees'>

@@ -1,7 +1,8 @@
 /** Builds the transaction of a pay request for the wallet that fetches it. */
 import { validateInput } from '../../api/input-validation.ts'
-import { payableRouteOf } from '../../api/payable-routes.ts'
+import { type PayableName, payableRouteOf } from '../../api/payable-routes.ts'
 import type { TrackedResource } from '../../api/payloads.ts'
+import type { AnyRoute } from '../../api/route.ts'
 import { cosignedBy } from '../../chain/sending/cosign.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, badRequest, notFound } from '../../platform/errors.ts'
@@ -13,9 +14,9 @@ import { isSignedAt, missingSigners } from '../../solana/signatures.ts'
 import { findApiKey } from '../../store/requests/api-keys.ts'
 import { lockPayRequest, type PayRequestRow, updatePayRequest } from '../../store/resources/pay-requests.ts'
 import { fromJson, fromJsonOrNull } from '../api-records.ts'
+import { type Noun, REGISTRY, type Verb } from '../registry.ts'
 import { openGeneratedKeys } from '../transactions/generated-keys.ts'
 import { lookForPayment, nextLook, recentBuilds } from './follow-pay-requests.ts'
-import { payableOperation, payableRoute } from './payable-operations.ts'
 import { callsIn, type RecentBuild, stateAt } from './payments.ts'
 
 /** While one wallet has fetched a transaction, no other gets one for this time. */
@@ -219,4 +220,31 @@ function requireAlone(transaction: DecodedTransaction, account: string): void {
 function messageOf(summary: string, { proposal }: Record<string, unknown>): string {
   const what = (proposal as { what?: unknown } | undefined)?.what
   return typeof what === 'string' ? `${summary}: ${plainText(what)}` : summary
+}
+
+// The contract and the operations of the routes that a pay request may name.
+
+async function verbOf(name: PayableName): Promise<Verb> {
+  const [noun = '', verb = ''] = name.split('.')
+  const found = (await REGISTRY[noun as Noun]()).find((each) => each.verb === verb)
+  if (found === undefined) throw new Error(`the contract has no route ${name}`)
+  return found
+}
+
+/** The route in the contract, with the schemas of its path and body. */
+export const payableRoute = async (name: PayableName): Promise<AnyRoute> => (await verbOf(name)).route
+
+/**
+ * The operation that builds. Whoever has the link calls it, so it must only build: that of a rule's proposal decides at
+ * once, and is refused.
+ */
+export async function payableOperation(name: PayableName): Promise<Verb['operation']> {
+  const { operation } = await verbOf(name)
+  if (!name.startsWith('proposals.')) return operation
+  const { requireProposal } = await import('../proposals/proposal-record.ts')
+  return async (context: Context, input: { id: string }) => {
+    const { id, kind } = await requireProposal(context.store.db, input.id)
+    if (kind === 'squads') return operation(context, input)
+    throw badRequest(`${id} is a proposal of a rule, about which no transaction decides: svc proposals show ${id}`)
+  }
 }

@@ -22,8 +22,7 @@ import {
 } from '../../store/resources/pay-requests.ts'
 import type { Reader } from '../../store/store.ts'
 import { recordPage } from '../api-records.ts'
-import { previewPayment } from './build-payment.ts'
-import { payableRoute } from './payable-operations.ts'
+import { payableRoute, previewPayment } from './build-payment.ts'
 import { payRequestRecord } from './payments.ts'
 
 type Routes = Api['payRequests']

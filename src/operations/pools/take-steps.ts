@@ -1,9 +1,13 @@
 /**
  * Takes all steps of pools that one reading of the chain shows, for the worker or for a request that sees them first.
  */
+
+import type { Chain } from '../../chain/connection.ts'
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
+import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { isUnproven } from '../../following/transaction-record.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import { BLOCKHASH_LIFE_MS } from '../../solana/lifetimes.ts'
@@ -12,7 +16,6 @@ import { findPool, lastTracked, poolsOfMint } from '../../store/resources/pools.
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { CLOCK_SLACK_MS } from '../../store/writing/future-moments.ts'
-import { firstSeen } from './first-seen.ts'
 import { type ChainPool, isFull, readPools } from './on-chain.ts'
 import {
   markMigrationTriggered,
@@ -130,4 +133,24 @@ async function isAbandoned({ store, clock, config }: StepServices, row: Row<'poo
   const lastEnded = last === null || endedAt > now + CLOCK_SLACK_MS ? 0 : endedAt
   const ended = Math.max(row.created_at + BLOCKHASH_LIFE_MS, lastEnded)
   return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
+}
+
+/** Signatures in one call. If an account has this many, the call does not reach its first one. */
+const MOST_SIGNATURES = 1000
+
+interface PoolSignature {
+  signature: string
+  slot: number
+  err: unknown
+}
+
+/** Returns the slot and signature of the first transaction, or nothing when the node does not report it. */
+export async function firstSeen(chain: Chain, address: string): Promise<ChainEvidence> {
+  const options = { limit: MOST_SIGNATURES, commitment: 'confirmed' }
+  const signatures = await askNode('Reading the first transaction of the pool', () =>
+    chain.call<PoolSignature[]>('getSignaturesForAddress', [address, options]),
+  ).catch(() => [])
+  if (!Array.isArray(signatures) || signatures.length >= MOST_SIGNATURES) return {}
+  const first = signatures.findLast(({ err }) => err === null)
+  return first === undefined ? {} : { slot: Number(first.slot), signature: first.signature }
 }

@@ -7,8 +7,8 @@ import { writeEvents } from '../../store/events/drafts.ts'
 import { findPool } from '../../store/resources/pools.ts'
 import { requireRecord } from '../api-records.ts'
 import { submitEach } from '../transactions/submit-each.ts'
-import { firstSeen } from './first-seen.ts'
 import { foreignPool, readPools, storedPoolWithChain } from './on-chain.ts'
+import { firstSeen } from './take-steps.ts'
 import { markPoolLive } from './transitions.ts'
 
 type VerifyPoolRoute = Api['pools']['verify']

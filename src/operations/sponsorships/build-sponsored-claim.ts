@@ -1,5 +1,6 @@
 /** Builds a claim that the platform wallet pays for. The claimer signs it first. */
 
+import { timingSafeEqual } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
@@ -9,12 +10,12 @@ import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
-import { decodeWireTransaction } from '../../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import { type PayableClaim, requireClaim, storedLeaf } from '../airdrops/claimable-leaf.ts'
 import { type BuiltTransaction, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireCluster, requireSigner } from '../signing/require-signer.ts'
+import { messageSha256 } from '../transactions/message-terms.ts'
 import { claimWouldFail, sponsorUnavailable } from './refusals.ts'
-import { sponsoredClaimId } from './sponsored-claim-id.ts'
 import { requireBudget, requireSponsorship, requireUnpaused, requireUnsponsored } from './sponsorship-checks.ts'
 
 type BuildSponsoredClaimRoute = Api['sponsorships']['build']
@@ -100,3 +101,37 @@ async function buildPaid(
 
 /** Lamports that the wallet needs in addition to the rent, for its own rent exemption and the fee. */
 const LEAST_HELD = 3_000_000n
+
+// Makes and checks ids of sponsored claims. An id proves that this installation built exactly this message for this
+// airdrop.
+
+type Sealing = Pick<Context, 'vault'>
+type Message = Pick<DecodedTransaction, 'message' | 'messageBytes'>
+
+const PURPOSE = 'sponsored claim'
+const ID = /^spc_([0-9]{1,15})_([A-Za-z0-9_-]{43})$/
+
+/** Builds are not stored, so that requests of strangers cannot fill a table. */
+function sponsoredClaimId(
+  { vault }: Sealing,
+  airdropId: string,
+  message: Message,
+  lastValidBlockHeight: number,
+): string {
+  const text = `${airdropId}\n${lastValidBlockHeight}\n${messageSha256(message)}`
+  return `spc_${lastValidBlockHeight}_${Buffer.from(vault.mac(text, PURPOSE), 'hex').toString('base64url')}`
+}
+
+/** Returns the last block height of the build, or null if the message was not built here under this id. */
+export function heightOfSponsoredClaim(
+  services: Sealing,
+  id: string,
+  airdropId: string,
+  message: Message,
+): number | null {
+  const height = Number(ID.exec(id)?.[1] ?? Number.NaN)
+  if (!Number.isSafeInteger(height)) return null
+  const own = Buffer.from(sponsoredClaimId(services, airdropId, message, height))
+  const given = Buffer.from(id)
+  return own.length === given.length && timingSafeEqual(own, given) ? height : null
+}

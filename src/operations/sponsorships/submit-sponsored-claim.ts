@@ -1,7 +1,7 @@
 /** Signs and submits a sponsored claim that its claimer has signed, once for each listed wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readHeights } from '../../chain/reads/heights.ts'
+import { readHeights } from '../../chain/reads/statuses.ts'
 import { decodeTransaction } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, Overtaken } from '../../platform/errors.ts'
@@ -26,8 +26,8 @@ import { requireCluster, requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun, type SigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
-import { sendFirst } from '../transactions/send-first.ts'
-import { SPONSORED_CLAIM, sponsoredClaimTerms } from './build-sponsored-claim.ts'
+import { sendFirst } from '../transactions/submit-transaction.ts'
+import { heightOfSponsoredClaim, SPONSORED_CLAIM, sponsoredClaimTerms } from './build-sponsored-claim.ts'
 import {
   asSponsorshipRefusal,
   changedTransaction,
@@ -36,7 +36,6 @@ import {
   sponsoredAlready,
   sponsorUnavailable,
 } from './refusals.ts'
-import { heightOfSponsoredClaim } from './sponsored-claim-id.ts'
 import {
   lockForClaim,
   requireBudget,

@@ -9,9 +9,8 @@ import { findTransaction } from '../../store/transactions/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
 import { awaitConfirmed, CONFIRMED_WITHIN_MS, unconfirmed } from './await-confirmed.ts'
 import { siblingCheck } from './message-terms.ts'
-import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
-import { refuseBundled } from './submit-transaction.ts'
+import { refuseBundled, sendFirst } from './submit-transaction.ts'
 
 const SUBMIT_MAX_RETRIES = 2
 

@@ -2,9 +2,9 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { RelayRefusal, relayOf } from '../../chain/sending/relay.ts'
-import { preflight, preflightChecksSignatures } from '../../chain/sending/send.ts'
+import { broadcast, preflight, preflightChecksSignatures } from '../../chain/sending/send.ts'
 import { decodeSigned, decodeWithSignatures, requireValidSignatures } from '../../chain/sending/transactions.ts'
-import type { Context } from '../../context.ts'
+import type { Context, Services } from '../../context.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { bundleIdOf } from '../../solana/bundles.ts'
@@ -13,8 +13,8 @@ import { type EventDraft, writeEvents } from '../../store/events/drafts.ts'
 import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransaction, planSend } from '../../store/transactions/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
+import { followTransaction } from './follow-transactions.ts'
 import { siblingCheck } from './message-terms.ts'
-import { sendFirst } from './send-first.ts'
 import { insertSubmitted, storeSubmitted } from './store-submitted.ts'
 
 type SubmitTransactionRoute = Api['transactions']['submit']
@@ -185,4 +185,34 @@ function refuseKnownPart(row: FollowedTransaction | null, bundleId: string, plac
     param,
     details: { signature, lifecycle, bundle_id },
   })
+}
+
+/** The request makes the first attempt and the watcher all later ones, so that a failure is only logged. */
+export async function sendFirst(
+  services: LookingServices,
+  { raw, signature }: DecodedTransaction,
+  maxRetries: number,
+): Promise<void> {
+  const { store, chain, log } = services
+  lookWhenSeen(services, signature)
+  await broadcast(chain, raw, maxRetries).then(
+    () => (maxRetries === 0 ? store.write((tx) => planSend(tx, signature, null)) : undefined),
+    (error) => log.warn({ err: error, signature }, 'the first sending of a transaction failed'),
+  )
+}
+
+// Checks a transaction as soon as a node reports it as confirmed, instead of in the next round.
+
+type LookingServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>
+
+/** The look reads the status itself, so a false report only causes an extra look. */
+function lookWhenSeen(services: LookingServices, signature: string): void {
+  services.chain.onSignature?.(signature, () => {
+    void look(services, signature).catch((error) => services.log.debug({ err: error, signature }, 'a look failed'))
+  })
+}
+
+async function look(services: LookingServices, signature: string): Promise<void> {
+  const row = await findTransaction(services.store.db, signature)
+  if (row !== null && row.next_check_at !== null) await followTransaction(services, row)
 }

@@ -1,6 +1,7 @@
 /** Finds changes of control: authorities that the wallet loses, delegates that it adds, and closings of its accounts. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
+import { utf8 } from '../../solana/bytes.ts'
 import { CLAIM_TO_OWNER } from '../../solana/position-permissions.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
@@ -13,7 +14,6 @@ import { TOKEN_METADATA } from '../../solana/programs/token-metadata.ts'
 import type { TokenAccountState } from '../../solana/token-accounts.ts'
 import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
 import { metadataAuthority, readMintExtensions } from '../../solana/token-extensions.ts'
-import { withoutCounters } from './core-collections.ts'
 import type { InstructionEffects } from './instruction-effects.ts'
 import type { AccountClosing, AuthorityChange, Delegation, Destination } from './movement.ts'
 import {
@@ -243,3 +243,17 @@ export function permitsMore({ before, after }: TouchedAccount): boolean {
 }
 
 const positionIn = (account: ChainAccount | null) => DAMM_V2.decode('position', account)
+
+// Handles collections of Metaplex Core, whose two counters change whenever anyone mints or burns.
+
+const COUNTERS_BYTES = 8
+
+/** Returns the data without the counters `num_minted` and `current_size`, or null if it is not a collection or is cut off. */
+export function withoutCounters(account: ChainAccount): Buffer | null {
+  const fields = METAPLEX_CORE.decode('collection', account)
+  if (fields === null) return null
+  const { name, uri } = fields
+  const texts = METAPLEX_CORE.offsetOf('collection', 'name')
+  const at = [name, uri].reduce((sum, text) => sum + 4 + utf8(text).length, texts)
+  return Buffer.concat([account.data.subarray(0, at), account.data.subarray(at + COUNTERS_BYTES)])
+}

@@ -4,7 +4,7 @@ import { addressBytes } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { readMint, readTokenAccount, TOKEN_AMOUNT_OFFSET } from '../../solana/token-accounts.ts'
-import { withoutCounters } from './core-collections.ts'
+import { withoutCounters } from './control-changes.ts'
 import { isPlainProgram, offsetsOf } from './touched-accounts.ts'
 
 const AMOUNT_BYTES = 8

@@ -1,4 +1,6 @@
 /** Proposals and the decisions about them. */
+
+import { type PinnedMessage, pinMessage, readStoredMessage, storedMessage } from '../../solana/squads/index.ts'
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -273,4 +275,43 @@ export async function openProposalsOfKey(reader: Reader, asked_by: string): Prom
     .orderBy('seq')
     .execute()
   return rows.map(({ id }) => id)
+}
+
+// Stores a vault transaction's message with the addresses of its lookup tables, and reads it back.
+
+interface Packed {
+  /** Base64 of the message as the program stores it. */
+  message: string
+  loaded: PinnedMessage['loaded']
+}
+
+export function packMessage(message: PinnedMessage): Buffer {
+  const packed: Packed = { message: Buffer.from(storedMessage(message)).toString('base64'), loaded: message.loaded }
+  return Buffer.from(JSON.stringify(packed))
+}
+
+export function unpackMessage(bytes: Uint8Array): PinnedMessage {
+  const { message, loaded }: Packed = JSON.parse(Buffer.from(bytes).toString('utf8'))
+  return pinMessage(readStoredMessage(Buffer.from(message, 'base64')), loaded)
+}
+
+/**
+ * Clears the requests of up to `limit` proposals that have ended and were last changed before `before`, the oldest
+ * first; returns their number.
+ */
+export async function pruneProposalRequests(tx: Tx, before: number, limit: number): Promise<number> {
+  const ended = tx
+    .selectFrom('proposals')
+    .select('seq')
+    .where('request', 'is not', null)
+    .where('status', 'not in', ['planned', 'active', 'approved'])
+    .where('updated_at', '<', before)
+    .orderBy('updated_at')
+    .limit(limit)
+  const { numUpdatedRows } = await tx
+    .updateTable('proposals')
+    .set({ request: null })
+    .where('seq', 'in', ended)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
 }

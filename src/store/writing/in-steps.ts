@@ -1,7 +1,9 @@
 /** Splits work that grows with a table into writes of a few milliseconds, with pauses for other writes. */
+
+import { channel } from 'node:diagnostics_channel'
 import { pause } from '../../platform/timing.ts'
+import type { Tables } from '../schema.ts'
 import type { Store, Tx } from '../store.ts'
-import { type PrunedTable, publishRemovedRows } from './removed-rows.ts'
 
 const MOST_ROWS = 500
 /** Rows of a first step, and of one whose time is not measured. */
@@ -75,4 +77,41 @@ export async function withPauses(step: () => Promise<boolean>, ...signals: reado
     if (!(await step())) return
     await pause(Math.max(STEP_MS, performance.now() - begun))
   }
+}
+
+/** Tables whose old rows are removed; of `transactions` only the bytes are removed, of `proposals` the requests. */
+export const PRUNED_TABLES = [
+  'assets',
+  'audit_entries',
+  'events',
+  'fee_schedule_runs',
+  'holder_snapshots',
+  'idempotency_keys',
+  'merkle_blobs',
+  'pay_requests',
+  'proposals',
+  'rate_hits',
+  'refreshed_messages',
+  'signings',
+  'transactions',
+  'webhook_deliveries',
+  'webhook_queue',
+] as const satisfies readonly (keyof Tables)[]
+export type PrunedTable = (typeof PRUNED_TABLES)[number]
+
+/** Rows that one committed step removed. */
+export interface RemovedRows {
+  table: PrunedTable
+  rows: number
+}
+
+const removals = channel('svc.removed-rows')
+
+const publishRemovedRows = (removed: RemovedRows): void => removals.publish(removed)
+
+/** Receives every step's rows until the returned function is called. */
+export function onRemovedRows(act: (removed: RemovedRows) => void): () => void {
+  const listener = (message: unknown) => act(message as RemovedRows)
+  removals.subscribe(listener)
+  return () => removals.unsubscribe(listener)
 }

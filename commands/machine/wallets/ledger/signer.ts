@@ -5,7 +5,7 @@ import { offchainMessage, shortOffchainMessage } from '../../../../src/solana/of
 import { isSignatureOf } from '../../../../src/solana/signatures.ts'
 import { failure } from '../../../ui/problem.ts'
 import { ledgerLocator } from '../../../wallet/ledger-locator.ts'
-import type { TransactionSigner } from '../signers.ts'
+import type { TransactionSigner } from '../unlocking.ts'
 import { type LedgerKey, onLedger } from './device.ts'
 import type { SolanaApp } from './packages.ts'
 

@@ -13,6 +13,7 @@ import {
   approvedProposal,
   decodeMultisig,
   isWritablePlace,
+  type PinnedMessage,
   squadsProposalAddress,
   squadsTransactionAddress,
   vaultTransactionData,
@@ -27,7 +28,6 @@ import { decodeTransaction } from '../../sending/transactions.ts'
 import { withinVersion1 } from '../../sending/unsigned.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { type Executed, executionAccounts, LARGEST_LIMITS } from './deciding.ts'
-import { innerInstructions } from './inner-instructions.ts'
 import { transactionExecute } from './program.ts'
 import { checked } from './reading.ts'
 
@@ -165,4 +165,27 @@ export async function innerTransaction({ message }: Executed): Promise<Uint8Arra
   if (version0.length <= MAX_TRANSACTION_BYTES) return version0
   const config = { ...LARGEST_LIMITS, heapSize: null }
   return withinVersion1(() => compileTransaction({ ...request, config }).transaction)
+}
+
+/** Their accounts sign and are written as in the message. */
+export async function innerInstructions(message: PinnedMessage): Promise<TransactionInstruction[]> {
+  const { PublicKey, TransactionInstruction } = await import('@solana/web3.js')
+  const keys = addressesOf(message).map((address) => new PublicKey(addressBytes(address)))
+  const keyAt = (place: number) => {
+    const key = keys[place]
+    if (key === undefined) throw new Error(`the message has no account ${place}`)
+    return key
+  }
+  return message.instructions.map(
+    ({ programIdIndex, accounts, data }) =>
+      new TransactionInstruction({
+        programId: keyAt(programIdIndex),
+        keys: [...accounts].map((place) => ({
+          pubkey: keyAt(place),
+          isSigner: place < message.signers,
+          isWritable: isWritablePlace(message, place),
+        })),
+        data: Buffer.from(data),
+      }),
+  )
 }

@@ -1,5 +1,5 @@
 /** Makes a proposal of an act that needs approvals. Nothing is signed or counted, and no record is made. */
-import type { RuleApprover } from '../../../api/proposals.ts'
+import type { Proposal, RuleApprover } from '../../../api/proposals.ts'
 import { ACTS } from '../../../api/signed-operations.ts'
 import { badRequest, forbidden, internal } from '../../../platform/errors.ts'
 import { isoTime, SECOND_MS } from '../../../platform/timing.ts'
@@ -22,7 +22,6 @@ import { type MustWait, timeless, timelessSha256, waitingDraft } from '../../sig
 import { proposalRecord, requireProposal } from '../proposal-record.ts'
 import { lastMomentOf } from '../squads/last-moment.ts'
 import { eligibleApprovers, mayAsk } from './approvals.ts'
-import { Proposed, type ProposedAnswer } from './proposed.ts'
 
 /** The most proposals that may be open at once, so that the database is never filled. */
 export const MOST_OPEN = 500
@@ -209,4 +208,21 @@ export function decimalsIn({ keys, instructions }: DecodedMessage): ReadonlyMap<
     if (typeof mint === 'string' && typeof decimals === 'number') found.set(mint, decimals)
   }
   return found
+}
+
+/** The answer to a request that waits, with status 202. */
+interface ProposedAnswer {
+  mode: 'proposed'
+  proposal: Proposal
+}
+
+/** Thrown once the proposal is committed, so that nothing of the operation runs after it. */
+export class Proposed extends Error {
+  readonly answer: ProposedAnswer
+
+  constructor(answer: ProposedAnswer) {
+    super(`it waits for approvals as the proposal ${answer.proposal.id}`)
+    this.name = 'Proposed'
+    this.answer = answer
+  }
 }

@@ -1,6 +1,6 @@
 /** The place of a stored plan on the chain, and what its execution runs. */
 import type { Executed } from '../../../chain/programs/squads/index.ts'
-import { unpackMessage } from '../../../store/proposals/stored-message.ts'
+import { unpackMessage } from '../../../store/proposals/proposals.ts'
 import type { Row } from '../../../store/schema.ts'
 
 /** The place of a proposal on the chain. Throws for a proposal of a rule. */

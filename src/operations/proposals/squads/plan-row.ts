@@ -10,7 +10,7 @@ import {
   vaultAddress,
 } from '../../../solana/squads/index.ts'
 import { newId } from '../../../store/id.ts'
-import { packMessage } from '../../../store/proposals/stored-message.ts'
+import { packMessage } from '../../../store/proposals/proposals.ts'
 import type { NewRow } from '../../../store/schema.ts'
 import { timeless, timelessSha256 } from '../../signing/waiting-draft.ts'
 import { memberRecords } from './known-vault.ts'

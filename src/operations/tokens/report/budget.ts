@@ -1,6 +1,9 @@
 /** Limits what one report asks of the node: a part that would take more calls or time is given up, and is a gap. */
+
+import type { TokenReport } from '../../../api/token-report.ts'
 import type { Chain } from '../../../chain/connection.ts'
-import { internal } from '../../../platform/errors.ts'
+import { UnbelievableAnswer } from '../../../chain/holders/scan.ts'
+import { ApiError, internal } from '../../../platform/errors.ts'
 import { rejectLate } from '../../../platform/timing.ts'
 
 export type ReportChain = Pick<Chain, 'call' | 'callLarge'>
@@ -36,5 +39,26 @@ export function withinBudget(chain: ReportChain, what: string, { calls, millisec
   return {
     call: (method, params) => spend(() => chain.call(method, params)),
     callLarge: (call, onItem) => spend(() => chain.callLarge(call, onItem)),
+  }
+}
+
+// Parts of a report that could not be read: each is missing for its own reason, and the rest is shown.
+
+export type Gaps = TokenReport['gaps']
+
+/** Returns what is read; for a fault of the node or a refusal, null and a gap. Other errors are thrown. */
+export async function readOrNoteGap<T>(
+  gaps: Gaps,
+  part: Gaps[number]['part'],
+  read: () => Promise<T>,
+  say: (reason: string) => string = (reason) => reason,
+): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof ApiError) && !(error instanceof UnbelievableAnswer)) throw error
+    const reason = error instanceof ApiError ? error.message : `The RPC node contradicts itself: ${error.message}`
+    gaps.push({ part, reason: say(reason) })
+    return null
   }
 }
