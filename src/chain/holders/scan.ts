@@ -1,5 +1,6 @@
 /** Lists the accounts of a program at one slot, and refuses every answer that does not match the question. */
 import { ApiError, internal } from '../../platform/errors.ts'
+import type { ChainAccount } from '../../solana/accounts.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import type { Chain } from '../connection.ts'
 import { AnswerTooLarge } from '../nodes/large-answer.ts'
@@ -48,6 +49,23 @@ export interface ScannedAccount {
 /** The node's answer contradicts itself or the question. */
 export class UnbelievableAnswer extends Error {
   override readonly name = 'UnbelievableAnswer'
+}
+
+type WholeScan = Omit<AccountScan, 'dataSlice' | 'commitment'> & { bytes: number }
+
+/** Lists accounts with all of their bytes, confirmed, but not those for which `decode` is null. Throws like `scanAccounts`. */
+export async function scanDecoded<T>(
+  chain: Pick<Chain, 'callLarge'>,
+  { bytes: length, ...scan }: WholeScan,
+  decode: (account: Pick<ChainAccount, 'owner' | 'data'>, address: string) => T | null,
+): Promise<T[]> {
+  const found: T[] = []
+  const asked = { ...scan, dataSlice: { offset: 0, length }, commitment: 'confirmed' as const }
+  await scanAccounts(chain, asked, ({ address, data }) => {
+    const read = decode({ owner: scan.program, data }, address)
+    if (read !== null) found.push(read)
+  })
+  return found
 }
 
 /**

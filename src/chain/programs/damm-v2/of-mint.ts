@@ -4,7 +4,7 @@ import { BURN_ADDRESSES, isBurntNft } from '../../../solana/burnt-nfts.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { readTokenAccount } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
-import { scanAccounts } from '../../holders/scan.ts'
+import { scanAccounts, scanDecoded } from '../../holders/scan.ts'
 import type { ChainTime } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
 import { openDeriver } from '../derived-addresses.ts'
@@ -157,50 +157,35 @@ interface PoolPosition {
 
 /** The positions with liquidity that is not locked for good, the largest first. */
 async function positionsIn(chain: ScanChain, pool: string, minSlot: number): Promise<PoolPosition[]> {
-  const positions: PoolPosition[] = []
   const bytes = DAMM_V2.sizeOf('position')
-  await scanAccounts(
-    chain,
-    {
-      what: `Listing the positions of the pool ${pool}`,
-      program: DAMM_V2.id,
-      filters: [{ dataSize: bytes }, ...positionFilters(pool)],
-      dataSlice: { offset: 0, length: bytes },
-      minSlot,
-      commitment: 'confirmed',
-      limits: LIMITS,
-    },
-    ({ address, data }) => {
-      const schedule = DAMM_V2.decode('position', { owner: DAMM_V2.id, data })
-      if (schedule === null) return
-      const { nft_mint: nftMint, unlocked_liquidity: unlocked, vested_liquidity: vested } = schedule
-      if (unlocked + vested > 0n) positions.push({ address, nftMint, unlocked, vested, schedule })
-    },
-  )
+  const asked = {
+    what: `Listing the positions of the pool ${pool}`,
+    program: DAMM_V2.id,
+    filters: [{ dataSize: bytes }, ...positionFilters(pool)],
+    bytes,
+    minSlot,
+    limits: LIMITS,
+  }
+  const positions = await scanDecoded(chain, asked, (account, address): PoolPosition | null => {
+    const schedule = DAMM_V2.decode('position', account)
+    if (schedule === null) return null
+    const { nft_mint: nftMint, unlocked_liquidity: unlocked, vested_liquidity: vested } = schedule
+    return unlocked + vested > 0n ? { address, nftMint, unlocked, vested, schedule } : null
+  })
   return positions.sort((a, b) => (a.unlocked + a.vested > b.unlocked + b.vested ? -1 : 1))
 }
 
 /** The schedules of a position in accounts of their own. */
-async function addedSchedules(chain: ScanChain, position: string, minSlot: number): Promise<VestingFields[]> {
-  const schedules: VestingFields[] = []
-  const bytes = DAMM_V2.sizeOf('vesting')
-  await scanAccounts(
-    chain,
-    {
-      what: `Listing the schedules of the position ${position}`,
-      program: DAMM_V2.id,
-      filters: DAMM_V2.filtersOf('vesting', { position }),
-      dataSlice: { offset: 0, length: bytes },
-      minSlot,
-      commitment: 'confirmed',
-      limits: LIMITS,
-    },
-    ({ data }) => {
-      const schedule = DAMM_V2.decode('vesting', { owner: DAMM_V2.id, data })
-      if (schedule !== null) schedules.push(schedule)
-    },
-  )
-  return schedules
+function addedSchedules(chain: ScanChain, position: string, minSlot: number): Promise<VestingFields[]> {
+  const asked = {
+    what: `Listing the schedules of the position ${position}`,
+    program: DAMM_V2.id,
+    filters: DAMM_V2.filtersOf('vesting', { position }),
+    bytes: DAMM_V2.sizeOf('vesting'),
+    minSlot,
+    limits: LIMITS,
+  }
+  return scanDecoded(chain, asked, (account) => DAMM_V2.decode('vesting', account))
 }
 
 /** What a schedule still locks at a point of the pool's time. What is due counts as unlocked, even if not released yet. */

@@ -12,7 +12,7 @@ import {
 } from '../../../solana/programs/jupiter-lock.ts'
 import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
-import { scanAccounts } from '../../holders/scan.ts'
+import { scanDecoded } from '../../holders/scan.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
@@ -80,12 +80,10 @@ const LIST_LIMITS = { accounts: 100_000, milliseconds: 30_000 }
 /** Most locks of one mint that are read whole. */
 const MINT_LIMITS = { accounts: 2_000, milliseconds: 20_000 }
 
-/** What is asked of a node about locks with these fields, with so many of their bytes. Texts of this size are found too. */
-const scanOf = ({ mint, ...filter }: LockFilter, bytes: number) => ({
+/** The accounts of locks with these fields. Texts of the same size are found too. */
+const withFields = ({ mint, ...filter }: LockFilter) => ({
   program: JUPITER_LOCK.id,
   filters: JUPITER_LOCK.filtersOf('escrow', { ...filter, token_mint: mint }),
-  dataSlice: { offset: 0, length: bytes },
-  commitment: 'confirmed' as const,
 })
 
 /**
@@ -97,10 +95,8 @@ export async function findLocks(
   filter: LockFilter,
   minSlot: number,
 ): Promise<string[]> {
-  const asked = { what: 'Looking for locks', minSlot, limits: LIST_LIMITS, ...scanOf(filter, 0) }
-  const found: string[] = []
-  await askNode(asked.what, () => scanAccounts(chain, asked, ({ address }) => found.push(address)))
-  return found.sort()
+  const asked = { what: 'Looking for locks', minSlot, limits: LIST_LIMITS, bytes: 0, ...withFields(filter) }
+  return (await askNode(asked.what, () => scanDecoded(chain, asked, (_, address) => address))).sort()
 }
 
 /** A lock that is neither paid out nor cancelled. */
@@ -119,16 +115,10 @@ export async function unpaidLocksOfMint(
   mint: string,
   minSlot: number,
 ): Promise<UnpaidLock[]> {
-  const escrows: Escrow[] = []
-  const asked = {
-    what: `Listing the locks of ${mint}`,
-    minSlot,
-    limits: MINT_LIMITS,
-    ...scanOf({ mint }, ESCROW_BYTES),
-  }
-  await scanAccounts(chain, asked, ({ address, data }) => {
-    const escrow = decodeEscrow(address, { owner: JUPITER_LOCK.id, data })
-    if (escrow?.mint === mint && escrow.cancelledAt === 0n && owedBy(escrow) > 0n) escrows.push(escrow)
+  const asked = { what: `Listing the locks of ${mint}`, minSlot, limits: MINT_LIMITS, bytes: ESCROW_BYTES }
+  const escrows = await scanDecoded(chain, { ...asked, ...withFields({ mint }) }, (account, address) => {
+    const escrow = decodeEscrow(address, account)
+    return escrow?.mint === mint && escrow.cancelledAt === 0n && owedBy(escrow) > 0n ? escrow : null
   })
   const held = await tokensHeld(chain, escrows)
   return escrows.map((escrow, i) => {
