@@ -4,6 +4,9 @@ import { fanOut } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
+import { insertWebhookDeliveries } from '../../src/store/webhooks/deliveries.ts'
+import { enqueueNew, enqueueReplayed } from '../../src/store/webhooks/enqueuing.ts'
+import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -89,6 +92,74 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
     expect(await queued(store)).toEqual([])
     expect(await fanOut(service.services)).toBe(false)
     expect((await queued(store)).map(({ sequence }) => sequence)).toEqual([1, 2, 3])
+  })
+
+  it('are queued once, though two daemons found the same subscription behind', async () => {
+    const service = await startService({ settings: await settings() })
+    const { store } = service.services
+    const id = await subscribe(service, ['*'])
+    await happen(service, ['pool-1'])
+    const now = service.clock.now()
+    await store.write((tx) => enqueueNew(tx, [id], { after: 0, to: 3, now }))
+    // They are delivered before the other daemon comes to them.
+    await store.write((tx) => tx.deleteFrom('webhook_queue').execute())
+    await store.write((tx) => enqueueNew(tx, [id], { after: 0, to: 3, now }))
+    expect(await queued(store)).toEqual([])
+  })
+
+  it('that a replay queues again start again, but beyond its place none that is under way', async () => {
+    const service = await startService({ settings: await settings() })
+    const { store } = service.services
+    const id = await subscribe(service, ['*'])
+    await happen(service, ['pool-1'])
+    const now = service.clock.now()
+    await store.write((tx) => enqueueNew(tx, [id], { after: 0, to: 3, now }))
+    await store.write((tx) =>
+      tx
+        .updateTable('webhook_queue')
+        .set({ claimed_until: now + 1 })
+        .execute(),
+    )
+    const replay = { subscription_id: id, since: 0, types_json: null, come_to: 1, last: 3 }
+    for (const through of [0, 1]) await store.write((tx) => enqueueReplayed(tx, { ...replay, through }, { now }))
+    const claims = store.db.selectFrom('webhook_queue').select('claimed_until').orderBy('sequence')
+    expect((await claims.execute()).map((row) => row.claimed_until)).toEqual([0, now + 1, now + 1])
+  })
+
+  it('that were attempted before a replay comes to them are not queued by it', async () => {
+    const service = await startService({ settings: await settings() })
+    const { store } = service.services
+    const id = await subscribe(service, ['*'])
+    await happen(service, ['pool-1'])
+    const events = await store.db.selectFrom('events').select('id').orderBy('sequence').execute()
+    const attempt = { subscription_id: id, attempt: 1, status: 'succeeded', response_code: 200, duration_ms: 1 }
+    const rows = events.slice(0, 2).map((event) => ({
+      ...attempt,
+      id: newId('whd'),
+      event_id: event.id,
+      error: null,
+      next_attempt_at: null,
+      created_at: 1,
+    }))
+    await store.write((tx) => insertWebhookDeliveries(tx, rows))
+    const replay = { subscription_id: id, since: 0, types_json: null, come_to: 1, last: 3 }
+    for (const through of [0, 1])
+      await store.write((tx) => enqueueReplayed(tx, { ...replay, through }, { now: service.clock.now() }))
+    expect((await queued(store)).map(({ sequence }) => sequence)).toEqual([1, 3])
+  })
+
+  it('wait while five hundred before them have not been tried', async () => {
+    const service = await startService({ settings: await settings() })
+    const { store } = service.services
+    await subscribe(service, ['*'])
+    await happen(
+      service,
+      numbers(200).map((n) => `pool-${n}`),
+    )
+    expect([await fanOut(service.services), (await queued(store)).length]).toEqual([true, 500])
+    expect([await fanOut(service.services), (await queued(store)).length]).toEqual([false, 500])
+    await store.write((tx) => tx.deleteFrom('webhook_queue').where('sequence', '=', 7).execute())
+    expect([await fanOut(service.services), (await queued(store)).length]).toEqual([false, 599])
   })
 
   it('reach all others where the stored types of one subscription cannot be read', async () => {

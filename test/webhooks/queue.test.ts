@@ -33,9 +33,11 @@ describe.each([
           .execute()
       }
     })
-    const ids = async () =>
-      (await sendable(store.db, { id: 'whs_1', cursor: 10 }, 1, 10)).map(({ event_id }) => event_id)
+    const ids = async (cursor = 10) =>
+      (await sendable(store.db, { id: 'whs_1', cursor }, 1, 10)).map(({ event_id }) => event_id)
     expect(await ids()).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    // What was replayed beyond the subscription's cursor waits, because earlier events may not be queued yet.
+    expect(await ids(1)).toEqual(['evt_1'])
     await store.write((tx) => resumeHeld(tx, 'whs_1', 0))
     // The fourth waits for the second, of the same resource.
     expect(await ids()).toEqual(['evt_1', 'evt_2', 'evt_3'])
