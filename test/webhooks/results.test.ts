@@ -51,7 +51,7 @@ describe.each(DATABASES)('on %s', (name) => {
     await replay(service, id, 0)
     const rows = await store.db.selectFrom('webhook_queue').select(['seq', 'event_id']).orderBy('seq').execute()
     let from = 0
-    for (const length of [1, 2, 3, 64, 255, 256, 257]) {
+    for (const length of [1, 2, 256, 513]) {
       const some = rows.slice(from, from + length)
       const seqs = some.map(({ seq }) => seq)
       const claims = seqs.map((seq) => ({ seq, claimed_until: 2 }))
@@ -74,6 +74,7 @@ describe.each(DATABASES)('on %s', (name) => {
       })
       from += length
     }
+    expect(rows.length).toBeGreaterThan(from)
     const left = await store.db.selectFrom('webhook_queue').select('seq').orderBy('seq').execute()
     expect(left).toEqual(rows.slice(from).map(({ seq }) => ({ seq })))
     const columns = ['event_id', 'duration_ms as seq'] as const

@@ -10,8 +10,8 @@ import {
   type StoredPage,
   weightOf,
 } from '../queries/paging.ts'
+import { partsOf } from '../queries/parts.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
-import { preparedForList } from '../queries/prepared-lists.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { wakeOnCommit } from '../writing/work.ts'
@@ -222,17 +222,15 @@ export async function findEvent(reader: Reader, id: string): Promise<Row<'events
 /** Bytes of unbounded columns; up to this size, hundreds of events together take little memory. */
 const ORDINARY_BYTES = 16 * 1024
 
-const findOrdinary = preparedForList((db, sequences: readonly RawBuilder<number>[]) =>
-  db
-    .selectFrom('events')
-    .selectAll()
-    .where('sequence', 'in', sequences)
-    .where(weightOf(EVENT_WEIGHTS), '<=', ORDINARY_BYTES),
-)
-
 /** Returns the events that exist and have an ordinary size, in no particular order. */
-export const findOrdinaryEvents = (reader: Reader, sequences: readonly number[]): Promise<Row<'events'>[]> =>
-  findOrdinary(reader, sequences, {})
+export async function findOrdinaryEvents(reader: Reader, sequences: readonly number[]): Promise<Row<'events'>[]> {
+  const found: Row<'events'>[] = []
+  for (const part of partsOf(sequences)) {
+    const events = reader.selectFrom('events').selectAll().where('sequence', 'in', part)
+    found.push(...(await events.where(weightOf(EVENT_WEIGHTS), '<=', ORDINARY_BYTES).execute()))
+  }
+  return found
+}
 
 /** Returns the events with these ids in no particular order; missing ones are skipped. */
 export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {

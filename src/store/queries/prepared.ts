@@ -36,15 +36,12 @@ class Placeholder {
 export function prepared<P extends object, R>(
   build: (db: Reader, values: Placeholders<P>) => Compilable<R>,
 ): Prepared<P, R> {
-  const compiled = new WeakMap<DialectAdapter, Compiled<R>>()
+  const compiled = new WeakMap<DialectAdapter, CompiledQuery<R>>()
 
-  function compile(reader: Reader, adapter: DialectAdapter): Compiled<R> {
-    const known = compiled.get(adapter)
-    if (known !== undefined) return known
-    const query = build(reader, PLACEHOLDERS as Placeholders<P>).compile()
-    const fresh = { query, isInOrder: query.parameters.every(isPlaceholderAt) }
-    compiled.set(adapter, fresh)
-    return fresh
+  function compile(reader: Reader, adapter: DialectAdapter): CompiledQuery<R> {
+    const query = compiled.get(adapter) ?? build(reader, PLACEHOLDERS as Placeholders<P>).compile()
+    compiled.set(adapter, query)
+    return query
   }
 
   /** Runs the statement on SQLite's connection itself, or through Kysely on PostgreSQL. */
@@ -57,12 +54,8 @@ export function prepared<P extends object, R>(
     const { adapter, plugins } = reader.getExecutor()
     // A plugin may change a query, or need its values.
     if (plugins.length > 0) return byKysely(await reader.executeQuery(build(reader, given(values)).compile()))
-    const { query, isInOrder } = compile(reader, adapter)
-    // Without this, each placeholder would be searched for in a list of up to a thousand values.
-    const parameters =
-      isInOrder && Array.isArray(values)
-        ? (values as unknown[])
-        : withValues(query.parameters, values as Record<string, unknown>)
+    const query = compile(reader, adapter)
+    const parameters = withValues(query.parameters, values as Record<string, unknown>)
     const database = direct.get(reader)
     if (database === undefined) return byKysely(await reader.executeQuery<R>({ ...query, parameters }))
     return directly(database.prepare(query.sql), parameters)
@@ -92,14 +85,6 @@ export function prepared<P extends object, R>(
       ),
   }
 }
-
-interface Compiled<R> {
-  query: CompiledQuery<R>
-  /** Whether the values are a list, taken by the placeholders in order. */
-  isInOrder: boolean
-}
-
-const isPlaceholderAt = (value: unknown, at: number): boolean => value instanceof Placeholder && value.name === `${at}`
 
 function withValues(parameters: readonly unknown[], values: Record<string, unknown>): unknown[] {
   const filled: unknown[] = []

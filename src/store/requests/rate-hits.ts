@@ -1,24 +1,23 @@
 /** Admitted requests per key with their cumulative count: exact rolling windows on PostgreSQL, a record of them on SQLite. */
 
 import { sql } from 'kysely'
+import { partsOf } from '../queries/parts.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
-import { preparedForRows } from '../queries/prepared-lists.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 /** Writes hits; replaces a row with the same key and time. */
-export const putRateHits: (tx: Tx, rows: readonly NewRow<'rate_hits'>[]) => Promise<unknown> = preparedForRows(
-  ['api_key_id', 'at', 'count', 'total'],
-  (db, rows) =>
-    db
-      .insertInto('rate_hits')
-      .values(rows as readonly NewRow<'rate_hits'>[])
-      .onConflict((conflict) =>
-        conflict
-          .columns(['api_key_id', 'at'])
-          .doUpdateSet((eb) => ({ count: eb.ref('excluded.count'), total: eb.ref('excluded.total') })),
-      ),
-)
+export async function putRateHits(tx: Tx, rows: readonly NewRow<'rate_hits'>[]): Promise<void> {
+  for (const part of partsOf(rows)) {
+    const insertion = tx.insertInto('rate_hits').values(part)
+    const added = insertion.onConflict((conflict) =>
+      conflict
+        .columns(['api_key_id', 'at'])
+        .doUpdateSet((eb) => ({ count: eb.ref('excluded.count'), total: eb.ref('excluded.total') })),
+    )
+    await added.execute()
+  }
+}
 
 /** Returns hits after `since` (exclusive), the oldest first. */
 export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_hits'>[]> {

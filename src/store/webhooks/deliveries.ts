@@ -1,28 +1,16 @@
 /** Delivery attempts of webhooks, one row each. */
-import { preparedForRows } from '../queries/prepared-lists.ts'
+import { partsOf } from '../queries/parts.ts'
 import { listing } from '../queries/records.ts'
-import type { NewRow } from '../schema.ts'
+import type { Row } from '../schema.ts'
 import type { Tx } from '../store.ts'
 
-const COLUMNS = [
-  'id',
-  'subscription_id',
-  'event_id',
-  'attempt',
-  'status',
-  'response_code',
-  'duration_ms',
-  'error',
-  'next_attempt_at',
-  'created_at',
-] as const
-export type NewWebhookDelivery = Required<Pick<NewRow<'webhook_deliveries'>, (typeof COLUMNS)[number]>>
+export type NewWebhookDelivery = Omit<Row<'webhook_deliveries'>, 'seq'>
 
-/** Inserts many attempts in one statement, in this order. */
-export const insertWebhookDeliveries: (tx: Tx, rows: readonly NewWebhookDelivery[]) => Promise<unknown> =
-  preparedForRows(COLUMNS, (db, rows) =>
-    db.insertInto('webhook_deliveries').values(rows as unknown as NewWebhookDelivery[]),
-  )
+/** Inserts many attempts, in this order. */
+export async function insertWebhookDeliveries(tx: Tx, rows: readonly NewWebhookDelivery[]): Promise<void> {
+  for (const part of partsOf(rows)) await tx.insertInto('webhook_deliveries').values(part).execute()
+}
+
 export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'], {
   weights: { error: 1 },
 })

@@ -1,8 +1,8 @@
 /** Delivery queue: which event is sent to which subscription and when, who has claimed it, and how that ended. */
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { DAY_MS } from '../../platform/timing.ts'
+import { partsOf } from '../queries/parts.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
-import { preparedForList } from '../queries/prepared-lists.ts'
 import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { CLOCK_SLACK_MS } from '../writing/future-moments.ts'
@@ -147,17 +147,14 @@ export async function claimQueued(
   seqs: readonly number[],
   { now, until }: { now: number; until: number },
 ): Promise<Set<number>> {
-  return new Set((await claimRows(tx, seqs, { now, until })).map(({ seq }) => seq))
-}
-
-const claimRows = preparedForList(
-  (db, seqs: readonly RawBuilder<number>[], { now, until }: Placeholders<{ now: number; until: number }>) =>
-    db
+  const claimed = new Set<number>()
+  for (const part of partsOf(seqs)) {
+    const rows = await tx
       .updateTable('webhook_queue')
       .set({ claimed_until: until })
-      .where('seq', 'in', seqs)
+      .where('seq', 'in', part)
       .where('state', '=', 'waiting')
-      .where(isUnclaimed(now, 'claimed_until'))
+      .where(isUnclaimed(sql`${now}`, 'claimed_until'))
       .where((is) =>
         is.exists(
           is
@@ -166,8 +163,12 @@ const claimRows = preparedForList(
             .whereRef('webhook_subscriptions.id', '=', 'webhook_queue.subscription_id'),
         ),
       )
-      .returning('seq'),
-)
+      .returning('seq')
+      .execute()
+    for (const { seq } of rows) claimed.add(seq)
+  }
+  return claimed
+}
 
 /** A queued event that this process has claimed. */
 export type Claim = Pick<Queued, 'seq' | 'claimed_until'>
@@ -178,15 +179,13 @@ export async function deleteQueued(tx: Tx, claims: readonly Claim[]): Promise<Se
   // Events claimed together have the same time, so many events need few statements.
   for (const until of new Set(claims.map(({ claimed_until }) => claimed_until))) {
     const seqs = claims.filter(({ claimed_until }) => claimed_until === until).map(({ seq }) => seq)
-    for (const { seq } of await deleteClaimed(tx, seqs, { until })) deleted.add(seq)
+    for (const part of partsOf(seqs)) {
+      const claimed = tx.deleteFrom('webhook_queue').where('seq', 'in', part).where('claimed_until', '=', until)
+      for (const { seq } of await claimed.returning('seq').execute()) deleted.add(seq)
+    }
   }
   return deleted
 }
-
-const deleteClaimed = preparedForList(
-  (db, seqs: readonly RawBuilder<number>[], { until }: Placeholders<{ until: number }>) =>
-    db.deleteFrom('webhook_queue').where('seq', 'in', seqs).where('claimed_until', '=', until).returning('seq'),
-)
 
 /** Gives a claimed event back, changed by its attempt or as it was. Returns false if this process no longer has it claimed. */
 export async function giveBack(
