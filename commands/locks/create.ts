@@ -66,23 +66,22 @@ export const createVerb = verb({
   async run(input, session) {
     const { mint, recipient = '', amount = '', from, journal, raw, allow_repeats, all_at_once, ...flags } = input
     const { start, cliff, cliff_amount, periods, frequency, title, description, allow_programs, ...signing } = flags
-    const columns = columnInputs(flags)
     const { cancellable_by = 'none', recipient_changeable_by = 'none', ...own } = signing
     const terms: LockTerms = { cancellable_by, recipient_changeable_by, title, description }
     const release = { isMeant: all_at_once, isRead: own.dry_run || session.ui.attended }
     const { decimals, transferFee } = await mintState(session, mint)
     const { now, epoch } = await chainClock(session)
+    const units = { decimals: raw ? 0 : decimals, now }
     const usual = usualTexts({ start, cliff, cliff_amount, periods, frequency })
     if (from !== undefined) {
       const [{ makeAll }, { lockList }] = await Promise.all([import('../lists/make-all.ts'), import('./lock-list.ts')])
       const { signed } = own
       const fee = feeInEpoch({ transferFee }, epoch)
-      const reading = { columns, allowsRepeats: allow_repeats }
-      const run = { terms, allow_programs, signed, reading, release }
-      const list = { file: from, journal, mint, decimals, raw, now, fee, usual, ...run }
-      return makeAll(session, own, lockList(session, list))
+      const reading = { isRaw: raw, mint, columns: columnInputs(flags), allowsRepeats: allow_repeats }
+      const list = { file: from, journal, mint, decimals, fee, terms, allow_programs, signed, release }
+      return makeAll(session, own, lockList(session, { ...list, units: { ...units, ...reading, usual } }))
     }
-    const plan = lockPlan({ ...usual, amount }, { decimals: raw ? 0 : decimals, now, shown: flagOf })
+    const plan = lockPlan({ ...usual, amount }, { ...units, shown: flagOf })
     requireSteps([plan], release)
     const request = lockRequest({ mint, recipient, plan, terms }, { allow_programs })
     return runAct(session, own, {

@@ -17,7 +17,7 @@ import { requireUnsigned, signedAnswer, type Unsigned } from '../signing/run-act
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 import { type ListUnits, type LockRow, readLockRows, rowContent } from './list-rows.ts'
-import { requireSteps, type ScheduleTexts } from './schedule.ts'
+import { requireSteps } from './schedule.ts'
 import { demandsLock, type LockTerms, lockRequest, modesOf, termLines, termsOf } from './terms.ts'
 
 export interface LockList {
@@ -25,18 +25,16 @@ export interface LockList {
   journal: string | undefined
   mint: string
   decimals: number
-  raw: boolean
-  now: bigint
+  /** How rows are read. Those without a start begin `now`, unless an earlier run has said when. */
+  units: ListUnits
   /** The transfer fee of the mint now; null without one. */
   fee: TransferFee | null
-  usual: Omit<ScheduleTexts, 'amount'>
   terms: LockTerms
   allow_programs: boolean
   /** Whether the platform wallet signs. */
   signed: boolean
   /** Whether somebody reads the preview, or a flag says that locks may unlock everything in one moment. */
   release: Parameters<typeof requireSteps>[1]
-  reading: Pick<ListUnits, 'columns' | 'allowsRepeats'>
 }
 
 export const LOCK_KIND: KeyedKind = {
@@ -63,25 +61,24 @@ const depositsOf = (rows: readonly LockRow[], fee: TransferFee | null) =>
 const totalOf = (rows: readonly LockRow[]) => rows.reduce((sum, { plan }) => sum + plan.amount, 0n)
 
 export function lockList(session: Session, list: LockList): KeyedList<LockRow, Unsigned<LockCreated>> {
-  const { file, mint, decimals, terms, allow_programs, usual } = list
+  const { file, mint, decimals, terms, allow_programs, units } = list
   readKey(mint, '<mint>')
   const named = JSON.stringify(Object.values(termsOf(terms)))
   const signer = list.signed ? 'the platform wallet' : 'a keypair'
   const whole = (raw: bigint) => groupedDecimalOf(raw, decimals)
   const requestOf = ({ wallet, plan }: LockRow) => lockRequest({ mint, recipient: wallet, plan, terms }, list)
-  let begins = list.now
+  let begins = units.now
   return {
     kind: LOCK_KIND,
     file,
     place: list.journal,
     ending: '.locks.json',
-    head: headOf(list.now),
+    head: headOf(units.now),
     // Who signs decides who chooses the keys of the locks.
     terms: (payer, cluster) => ({ mint, payer, cluster, terms: named, signer }),
     async read(_, { now }) {
       begins = BigInt(String(now))
-      const units = { decimals: list.raw ? 0 : decimals, isRaw: list.raw, mint, now: begins, usual, ...list.reading }
-      const { rows, notes } = await readLockRows(session.ui, file, { ...units, modes: modesOf(terms) })
+      const { rows, notes } = await readLockRows(session.ui, file, { ...units, now: begins, modes: modesOf(terms) })
       requireSteps(
         rows.map(({ plan, line }) => ({ ...plan, line })),
         list.release,
@@ -112,7 +109,7 @@ export function lockList(session: Session, list: LockList): KeyedList<LockRow, U
     },
     check(of) {
       // The time of an earlier run was agreed to then.
-      if (begins !== list.now || usual.start !== undefined || of.isNow(String(begins))) return
+      if (begins !== units.now || units.usual.start !== undefined || of.isNow(String(begins))) return
       of.apiSays(`locks without a start begin at ${timeText(isoOf(begins))} by the chain's clock`, '--start')
     },
     lines(rows, { first, data }) {
