@@ -19,6 +19,10 @@ export const LAST_SECOND = 253_402_300_799n
 export const isoSeconds = (seconds: bigint | null): string | null =>
   seconds === null || seconds > LAST_SECOND ? null : new Date(Number(seconds) * 1000).toISOString()
 
+/** When something unlocks, in Unix seconds, as the end of a sentence. */
+export const unlockText = (seconds: bigint): string =>
+  seconds > LAST_SECOND ? 'after the year 9999' : `at ${isoSeconds(seconds)}`
+
 /** The terms of a schedule that somebody asks for; null for what is left out. */
 interface AskedSchedule {
   amount: bigint

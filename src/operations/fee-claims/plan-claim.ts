@@ -19,7 +19,7 @@ import { accountsAt } from '../../chain/sending/runs.ts'
 import { badRequest } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { solText } from '../../solana/amounts.ts'
-import { isoSeconds, lockAmounts } from '../../solana/lock-schedule.ts'
+import { lockAmounts, unlockText } from '../../solana/lock-schedule.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { accountKind, recipientFault } from '../../solana/recipients.ts'
@@ -65,7 +65,7 @@ async function planVestingClaim(context: ClaimContext, pool: DbcPool, payer: str
     if (next === null) throw nothingToClaim(address, `: all vested tokens were paid to ${escrow.recipient}`)
     throw nothingToClaim(
       address,
-      ` yet: the next ${next.amount} raw units of ${escrow.recipient} unlock ${dateText(next.at)}`,
+      ` yet: the next ${next.amount} raw units of ${escrow.recipient} unlock ${unlockText(next.at)}`,
     )
   }
   const built = await buildTransaction(context, {
@@ -78,11 +78,6 @@ async function planVestingClaim(context: ClaimContext, pool: DbcPool, payer: str
   const party = { beneficiary: 'creator', claimer: escrow.recipient } as const
   const plan = { ...curveMints(pool), ...party, kind: 'vesting' as const, estimated_base: String(claimable) }
   return { built, plan: { ...plan, type: 'fee_claim.executed' } }
-}
-
-function dateText(seconds: bigint): string {
-  const moment = isoSeconds(seconds)
-  return moment === null ? 'after the year 9999' : `at ${moment}`
 }
 
 /** Throws bad_request when there is nothing to claim, or a split cannot be paid. */

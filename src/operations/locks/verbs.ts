@@ -34,6 +34,7 @@ import {
   lockAmounts,
   totalOf,
   unlocksAtOnce,
+  unlockText,
 } from '../../solana/lock-schedule.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
 import { ESCROW_BYTES, lockModes, lockTexts, partyOf } from '../../solana/programs/jupiter-lock.ts'
@@ -235,16 +236,10 @@ function nothingToClaim({ address, creator }: Escrow, next: LockAmounts['next'])
     const message = `Everything of the lock ${address} is claimed: its creator ${creator} can close it`
     return fault('address', message, { reason: 'nothing_to_claim' })
   }
-  const at = isoSeconds(next.at)
-  const when = at === null ? 'after the year 9999' : `at ${at}`
-  return fault(
-    'address',
-    `Nothing can be claimed from ${address} now: the next ${next.amount} raw units unlock ${when}`,
-    {
-      reason: 'too_early',
-      next_unlock: { at, amount: String(next.amount) },
-    },
-  )
+  const { at, amount } = next
+  const message = `Nothing can be claimed from ${address} now: the next ${amount} raw units unlock ${unlockText(at)}`
+  const next_unlock = { at: isoSeconds(at), amount: String(amount) }
+  return fault('address', message, { reason: 'too_early', next_unlock })
 }
 
 /** Only the creator can close the lock, so a recipient who cancels leaves that to it. */
