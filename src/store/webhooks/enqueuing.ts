@@ -16,7 +16,7 @@ const ALL_TYPES = '["*"]'
 const pairsOf = (tx: Tx, ids: readonly string[]) =>
   tx.selectFrom(['webhook_subscriptions as s', 'events as e']).where('s.id', 'in', ids)
 
-/** Whether the type of an event is in a stored list of types. */
+/** Whether the type of an event is in a stored list of types: in its JSON each stands between quotes. */
 const isWanted = (typesJson: RawBuilder<string>) =>
   sql<boolean>`case when e.type = ${sql.lit(TEST)} then e.resource_id = s.id
     else ${typesJson} like '%"*"%' or ${typesJson} like '%"' || e.type || '"%' end`
