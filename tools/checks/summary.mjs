@@ -10,17 +10,16 @@ import { join, relative } from 'node:path'
 const MOST_FILES_AGAIN = 4
 const [folder] = process.argv.slice(2)
 const RUNS = [
-  // An empty home has no programs: one line says how many tests that skips.
-  {
-    name: 'test',
-    title: ' (empty home)',
-    args: [],
-    env: { HOME: join(folder, 'home'), XDG_CACHE_HOME: '', SVC_PROGRAMS_DIR: '' },
-  },
-  { name: 'programs', title: '', args: [] },
+  { name: 'test', title: '', args: [], env: homeIn('home') },
+  // One line says how many tests are skipped without programs.
+  { name: 'bare', title: ' (no programs)', args: [], env: homeIn('bare') },
   { name: 'postgres', title: ' (PostgreSQL)', args: ['--config', 'vitest.postgres.config.ts'] },
   { name: 'soak', title: '', args: ['--config', 'vitest.soak.config.ts'] },
 ]
+
+function homeIn(name) {
+  return { HOME: join(folder, name), XDG_CACHE_HOME: '', SVC_PROGRAMS_DIR: '' }
+}
 
 const readReport = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined)
 const isFailed = ({ status, message, assertionResults }) =>
@@ -79,7 +78,7 @@ for (const { name: run, report, title } of reports) {
     if (run === 'soak' && !name.startsWith('test/soak/')) continue
     for (const test of file.assertionResults.filter((each) => !['failed', 'passed'].includes(each.status))) {
       skipped++
-      if (run !== 'test') say(`skipped: ${name} > ${test.fullName}`)
+      if (run !== 'bare') say(`skipped: ${name} > ${test.fullName}`)
     }
     if (file === first || isFailed(file)) continue
     const causes = first.assertionResults.filter((test) => test.status === 'failed')
@@ -89,8 +88,8 @@ for (const { name: run, report, title } of reports) {
     }
   }
 }
-const inFresh = reports.find(({ name }) => name === 'test')?.report?.numPendingTests ?? 0
-say(`skipped with an empty home: ${inFresh} tests, most of which need a program or PostgreSQL`)
+const inBare = reports.find(({ name }) => name === 'bare')?.report?.numPendingTests ?? 0
+say(`skipped without programs: ${inBare} tests`)
 for (const { name } of failedOutside) {
   failed++
   lines.push(`failed: the run "${name}" itself, see above`)

@@ -80,7 +80,7 @@ async function replayUnderWay(database: KillDatabase, count: number) {
 }
 
 for (const [at, database] of databases.entries()) {
-  const count = at === 0 ? soakRuns(150_000, 300_000) : soakRuns(100_000, 200_000)
+  const count = at === 0 ? soakRuns(50_000, 300_000) : soakRuns(40_000, 200_000)
   killTest({
     title: `a replay of ${count} events on ${database.name} by a daemon that is killed:`,
     skip: database.missing,
