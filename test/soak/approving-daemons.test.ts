@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 import { approversOf, type Person, textOf } from '../support/approvers.ts'
 import { type ChainProcess, startChain } from '../support/chain-process.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
-import { PROGRAMS_DIR } from '../support/programs.ts'
+import { quickProgramsDir } from '../support/programs.ts'
 import type { Answer } from '../support/request.ts'
 import { soakRuns } from '../support/runs.ts'
 import { removeFolder } from '../support/service.ts'
@@ -49,7 +49,7 @@ describe.skipIf('missing' in started)('an act that two people approve at two dae
     const url = await server.createMigratedDatabase()
     vault = await startVault()
     mkdirSync(join(home, 'chain'))
-    chainProcess = await startChain(join(home, 'chain'), { SVC_PROGRAMS_DIR: PROGRAMS_DIR })
+    chainProcess = await startChain(join(home, 'chain'), { SVC_PROGRAMS_DIR: quickProgramsDir() })
     chain = new Connection(chainProcess.url, 'confirmed')
     genesis = await chain.getGenesisHash()
     await chain.requestAirdrop(new PublicKey(vault.key.address), SOL)
@@ -60,7 +60,7 @@ describe.skipIf('missing' in started)('an act that two people approve at two dae
       const env = {
         SVC_DATABASE_URL: url,
         SVC_ENCRYPTION_KEY: ENCRYPTION_KEY,
-        SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+        SVC_PROGRAMS_DIR: quickProgramsDir(),
         SVC_SIGNER: 'vault',
         SVC_SIGNER_VAULT_URL: signing.url,
         SVC_SIGNER_VAULT_KEY: vault.keyName,

@@ -1,9 +1,8 @@
-/** `npm run demo` with an empty program cache, against a stand-in cluster that serves the programs, and without one. */
+/** An empty program cache: `npm run demo` without a cluster, and a launch that fetches the programs. package.test.ts fills it. */
 import { mkdtempSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readCache } from '../../src/chain/program-cache/cache.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { openServer } from '../chain/serving.ts'
 import { commandLine, onTerminal } from '../cli/command-line.ts'
@@ -34,32 +33,10 @@ async function demo(cluster: string) {
     reject: false,
     cwd: ROOT,
   })
-  return { exitCode, shown: stdout, programsDir: join(own, '.cache/svc/programs') }
+  return { exitCode, shown: stdout }
 }
 
 describe('the demo with an empty program cache', () => {
-  it.skipIf(lacksPrograms)(
-    'fills it from the cluster, and launches, trades, migrates, claims and airdrops',
-    async () => {
-      const { exitCode, shown, programsDir } = await demo(server.url)
-      expect(exitCode, shown).toBe(0)
-      expect(shown).toContain(`7 programs are not in ${programsDir}: fetching them from ${server.url}, 30 s at most`)
-      for (const { program, sha256 } of readCache(programsDir)) {
-        expect(shown).toMatch(new RegExp(`${program.name}, [\\d,]+ bytes, SHA-256 ${sha256}\n`))
-      }
-      for (const step of [
-        'svc pools create: image, metadata, config, pool and first buy; live',
-        'it trades on there, and its fees are claimed to the lamport',
-        'each wallet claims its amount, once',
-        'unclaimed tokens return after the clawback time, and not before',
-      ]) {
-        expect(shown).toContain(`✔ ${step}`)
-      }
-      expect(shown).not.toContain('left out')
-    },
-    300_000,
-  )
-
   it('says that the launch is left out, why, and which command brings it, where no cluster answers', async () => {
     const cluster = `http://127.0.0.1:${await freePort()}`
     const { exitCode, shown } = await demo(cluster)

@@ -13,14 +13,14 @@ import { commandLine } from '../cli/command-line.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { CURVE } from '../support/launches.ts'
-import { hasInstruction, hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { hasInstruction, hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { addressOf } from '../support/wallets.ts'
 
 const cli = commandLine()
 const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
 const [user, platform, other] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
 const env: Record<string, string> = {
-  SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+  SVC_PROGRAMS_DIR: quickProgramsDir(),
   SVC_PRIORITY_FEE: 'none',
   SVC_SIGNER: 'keypair',
   // A daemon's own rounds write when they looked at what.

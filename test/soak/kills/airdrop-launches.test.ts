@@ -10,7 +10,7 @@ import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { PROGRAM } from '../../cli/command-line.ts'
 import { startDaemon } from '../../support/daemon.ts'
 import { keypairFile } from '../../support/platform-wallet.ts'
-import { hasProgram, PROGRAMS_DIR } from '../../support/programs.ts'
+import { hasProgram, quickProgramsDir } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import { soakRuns } from '../../support/runs.ts'
 import { makeFolder, removeFolder } from '../../support/service.ts'
@@ -38,7 +38,7 @@ async function launchesUnderWay(isServed: boolean) {
   const { next: random } = randomOf(seedOr(5))
   const home = makeFolder()
   const dataDir = join(home, 'data')
-  const env = { PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: dataDir, SVC_PROGRAMS_DIR: PROGRAMS_DIR }
+  const env = { PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: dataDir, SVC_PROGRAMS_DIR: quickProgramsDir() }
   const options = { cwd: home, env, extendEnv: false }
   const payer = Keypair.generate()
   const file = keypairFile(home, payer, 'payer.json')
@@ -50,7 +50,7 @@ async function launchesUnderWay(isServed: boolean) {
   const total = String(amounts.reduce((sum, amount) => sum + amount, 0))
   await svc('localnet', 'airdrop', payer.publicKey.toBase58(), '100')
   const daemon = isServed
-    ? await startDaemon({ dataDir, flags: ['--rpc-port', '0'], env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
+    ? await startDaemon({ dataDir, flags: ['--rpc-port', '0'], env: { SVC_PROGRAMS_DIR: quickProgramsDir() } })
     : undefined
   const texts = ['--name', 'Soak', '--symbol', 'SOAK', '--uri', 'https://example.com/s.json', '--supply', '1000000000']
   const mint: string = (await svc('tokens', 'create', ...texts, '-k', file, '--yes')).mint

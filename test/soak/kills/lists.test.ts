@@ -21,7 +21,7 @@ import { lacksLock } from '../../support/gold.ts'
 import { killAmongWrites } from '../../support/killed-command.ts'
 import { EXCESS, oldAccounts } from '../../support/old-accounts.ts'
 import { keypairFile } from '../../support/platform-wallet.ts'
-import { PROGRAMS_DIR } from '../../support/programs.ts'
+import { quickProgramsDir } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import { soakRuns } from '../../support/runs.ts'
 import { removeFolder } from '../../support/service.ts'
@@ -48,7 +48,7 @@ async function openHome(): Promise<Home> {
     PATH: process.env.PATH ?? '',
     HOME: home,
     SVC_DATA_DIR: dataDir,
-    SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+    SVC_PROGRAMS_DIR: quickProgramsDir(),
   }
   const json = async (args: string[]) => {
     const { stdout } = await execa(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, extendEnv: false })
@@ -403,7 +403,9 @@ const reclaimedBy =
     const dataDir = env.SVC_DATA_DIR!
     Object.assign(env, { SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: keypair, SVC_PRIORITY_FEE: 'none' })
     const wallet = payer.publicKey.toBase58()
-    const local = new EmbeddedChain(await openParts({ dataDir, programsDir: PROGRAMS_DIR, now: () => Date.now() }))
+    const local = new EmbeddedChain(
+      await openParts({ dataDir, programsDir: quickProgramsDir(), now: () => Date.now() }),
+    )
     const excesses = new Map<string, bigint>()
     await local.together(() => {
       const old = oldAccounts(local, wallet)

@@ -12,7 +12,7 @@ import { png } from '../../storage/images.ts'
 import { startDaemon } from '../../support/daemon.ts'
 import { lacksDbc } from '../../support/dbc.ts'
 import { keypairFile } from '../../support/platform-wallet.ts'
-import { PROGRAMS_DIR } from '../../support/programs.ts'
+import { quickProgramsDir } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import { makeFolder, removeFolder } from '../../support/service.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from '../trapping-proxy.ts'
@@ -41,7 +41,7 @@ async function startWorld() {
     PATH: process.env.PATH ?? '',
     HOME: home,
     SVC_DATA_DIR: dataDir,
-    SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+    SVC_PROGRAMS_DIR: quickProgramsDir(),
     SVC_PRIORITY_FEE: 'none',
   }
   const options = { cwd: home, env, extendEnv: false }

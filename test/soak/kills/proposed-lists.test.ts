@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { PROGRAM } from '../../cli/command-line.ts'
 import { keypairFile } from '../../support/platform-wallet.ts'
-import { hasProgram, PROGRAMS_DIR } from '../../support/programs.ts'
+import { hasProgram, quickProgramsDir } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import { soakRuns } from '../../support/runs.ts'
 import { makeFolder, removeFolder } from '../../support/service.ts'
@@ -23,7 +23,7 @@ describe.skipIf(lacks)('A list of proposals', () => {
   afterAll(() => removeFolder(home))
   const env = {
     ...{ PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: join(home, 'data') },
-    ...{ SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_PRIORITY_FEE: 'none' },
+    ...{ SVC_PROGRAMS_DIR: quickProgramsDir(), SVC_PRIORITY_FEE: 'none' },
   }
   const options = { cwd: home, env, extendEnv: false } as const
   const svc = async (...args: string[]) =>
