@@ -261,7 +261,7 @@ describe('an installation', () => {
         extendEnv: false,
         reject: false,
       })
-      server.stop()
+      await server.stop()
       expect(exitCode, `${stdout}${stderr}`).toBe(0)
       expect(stdout).toMatch(/\d+ steps, \d+ checks, all passed/)
       const programsDir = join(own, '.cache/svc/programs')
