@@ -11,7 +11,7 @@ process.env.SVC_TEST_DATABASE ??= 'both'
 const ALL = 'test/soak/**/*.test.ts'
 const named = (...names: string[]) => names.map((name) => `test/soak/${name}.test.ts`)
 /** What judges the delays of one moment, and would judge its neighbours with them. */
-const MEASURING = named('hostile-bodies', 'large-trees', 'table-cost')
+const MEASURING = named('hostile-bodies', 'housekeeping', 'large-trees', 'table-cost')
 /** Files that take a minute or more. */
 const LONG = [
   'night',
