@@ -401,6 +401,28 @@ it('a bank of a later commitment moves the tip too, because the newest one is ne
   expect([told('finalized', 1_040), book.tip]).toEqual(['current', 1_040])
 })
 
+it('an endpoint of two that is too far ahead is not trusted while the other answers', () => {
+  const book = new SlotBook()
+  const told = (by: string, slot: number, now: number) => book.note(by, 'processed', slot, { marks: book.marks(), now })
+  told('a', 1_000, 0)
+  told('b', 1_000, 0)
+  const fits = Array.from({ length: 60 }, (_, i) => {
+    const now = 5_000 + 500 * i
+    return [told('b', 90_000 + i, now), told('a', 1_020 + i, now)]
+  })
+  expect(new Set(fits.map(String))).toEqual(new Set(['incredible,current']))
+  expect(book.tip).toBe(1_079)
+})
+
+it('an endpoint of two that is hours behind from the start does not hold the other up', () => {
+  const book = new SlotBook()
+  const told = (by: string, slot: number, now: number) => book.note(by, 'processed', slot, { marks: book.marks(), now })
+  told('a', 1_000, 0)
+  told('b', 90_000, 1)
+  const fits = Array.from({ length: 60 }, (_, i) => [told('b', 90_010 + i, 500 * i), told('a', 1_010 + i, 500 * i)])
+  expect(new Set(fits.map(String))).toEqual(new Set(['current,behind']))
+})
+
 it('an endpoint that was trusted alone, and is too far ahead, is outvoted by two', () => {
   const book = new SlotBook()
   const told = (by: string, slot: number, now: number) => {

@@ -29,8 +29,8 @@ export type SlotFit = 'current' | 'behind' | 'early' | 'incredible'
 interface Told {
   slot: number
   at: number
-  /** Where and when its lead over the others began, while that is longer than plausible. */
-  lead: { slot: number; at: number } | undefined
+  /** Where and when its lead over the others began, while that is longer than plausible; `isFirst` at the start. */
+  lead: { slot: number; at: number; isFirst: boolean } | undefined
 }
 
 export class SlotBook {
@@ -103,13 +103,21 @@ export class SlotBook {
     if (isAhead && isPlausible(lead)) return lead
     if (others.length === 0 || (recent.length > 0 ? recent : others).some(isPlausible)) return undefined
     // At the start the furthest endpoint is right at once.
-    return { slot, at: now - this.#beganAt <= CLAIM_MS ? now - CLAIM_MS : now }
+    const isFirst = now - this.#beganAt <= CLAIM_MS
+    return { slot, at: isFirst ? now - CLAIM_MS : now, isFirst }
+  }
+
+  /** A lead counts after a while, and one that is too long only if nobody else has answered since it began. */
+  #isTrusted({ at, lead }: Told): boolean {
+    if (lead === undefined) return true
+    const isDenied = (told: Told) => told.at >= lead.at && lead.slot - told.slot > MOST_LEAD_SLOTS
+    return at - lead.at >= CLAIM_MS && (lead.isFirst || ![...this.#told.values()].some(isDenied))
   }
 
   /** The furthest endpoint is right. Its tip falls only if two others agree on less. */
   #moveTip(now: number): void {
     const slots = [...this.#told.values()]
-      .filter(({ at, lead }) => now - at <= RECENT_MS && (lead === undefined || at - lead.at >= CLAIM_MS))
+      .filter((told) => now - told.at <= RECENT_MS && this.#isTrusted(told))
       .map(({ slot }) => slot)
       .toSorted((a, b) => b - a)
     const [first = 0, second = 0] = slots
