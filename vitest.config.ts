@@ -22,7 +22,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     // Tests wait for processes and clocks, so more workers than two cores keep these busy, where 3 GiB each are to be had.
-    maxWorkers: Math.min(7, Math.max(2, Math.floor(totalmem() / (3 * GIB)))),
+    maxWorkers: Math.min(5, Math.max(2, Math.floor(totalmem() / (4 * GIB)))),
     // One module graph for each worker: the chain's SDKs take longer to load than most files take to run.
     isolate: false,
     // The next run takes unchanged modules as they were transformed, from a folder in node_modules/: 17 s less of processor time.

@@ -159,13 +159,13 @@ async function openFile(
 
 /**
  * Checks every page and index of a SQLite file, like a backup, and returns up to ten errors: empty if it is intact,
- * null if another process has locked it exclusively.
+ * null if another process has locked it exclusively for `busyTimeoutMs`.
  */
-export async function checkFile(file: string): Promise<string[] | null> {
+export async function checkFile(file: string, busyTimeoutMs: number): Promise<string[] | null> {
   const Driver = loadSqlite()
   let opened: Database.Database | undefined
   try {
-    opened = new Driver(file, { readonly: true, fileMustExist: true })
+    opened = new Driver(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs })
     const rows = opened.pragma('integrity_check(10)') as { integrity_check: string }[]
     return rows.map(({ integrity_check }) => integrity_check).filter((line) => line !== 'ok')
   } catch (error) {
