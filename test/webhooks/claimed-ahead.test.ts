@@ -110,6 +110,29 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
     expect(urls).toEqual(Array(EVENTS).fill(LATER))
   })
 
+  it('are made though another subscription changes whenever some are claimed', async () => {
+    const { service } = await subscribedService(await settings())
+    const { store } = service.services
+    const body = { url: LATER, enabled_events: ['pool.failed'] }
+    const { id } = (await service.request('POST', '/v2/webhook-subscriptions', { body })).json.data
+    const claims: number[] = []
+    const changing: Store = {
+      ...store,
+      async write(work) {
+        const worked = await store.write(work)
+        // Sets are those of claims. If all are given back each time, the claims end.
+        if (worked instanceof Set && claims.length < 3 * EVENTS) {
+          claims.push(...worked)
+          await store.write((tx) => updateWebhookSubscription(tx, id, { enabled_events_json: '["pool.failed"]' }))
+        }
+        return worked
+      },
+    }
+    await deliverRound({ ...service.services, store: changing }, { send: async () => SUCCEEDED })
+    expect(claims.toSorted((a, b) => a - b)).toEqual([...new Set(claims)].toSorted((a, b) => a - b))
+    expect(claims).toHaveLength(EVENTS)
+  })
+
   it('are signed with the new secret alone, where the former one ends at once', async () => {
     const { before, after } = await changedMeanwhile(await settings(), ({ request }, path) =>
       request('POST', `${path}/secret-rotations`, { body: { overlap_hours: 0 } }),

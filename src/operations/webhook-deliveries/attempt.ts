@@ -7,7 +7,7 @@ import { findEvent, findOrdinaryEvents, findSmallEvent } from '../../store/event
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { deleteQueued, giveBack, type Queued } from '../../store/webhooks/queue.ts'
-import { changesSoFar, type SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
+import { hasChangedSince, type SubscriptionRow } from '../../store/webhooks/subscriptions.ts'
 import { eventRecord } from '../api-records.ts'
 import { keysOf, type OpenedKeys } from '../webhook-subscriptions/secret.ts'
 import { type EndedAttempt, RECORD_FOR_MS, switchOffUnreadable } from './results.ts'
@@ -109,10 +109,10 @@ async function attemptWith(
 
 /**
  * Whether the attempt may start: its claim outlasts the attempt and the write of its result, so that no other process
- * makes it too. No subscription may have changed since it was read, because its URL or secret could be another one.
+ * makes it too. Its subscription must be unchanged since it was read, because its URL or secret could be another one.
  */
-const mayBegin = ({ asOf, queued }: ClaimedDelivery, now: number): boolean =>
-  queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && asOf === changesSoFar()
+const mayBegin = ({ subscription, asOf, queued }: ClaimedDelivery, now: number): boolean =>
+  queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && !hasChangedSince(subscription.id, asOf)
 
 async function sendObserved(
   { config: { values }, ending }: DeliveryServices,

@@ -37,7 +37,7 @@ export const lockWebhookSubscription = (tx: Tx, id: string) => update(tx, id, { 
  * Returns the changed row, or null if it does not exist. Deliveries claimed before the change do not start after it.
  */
 export const updateWebhookSubscription: typeof update = (tx, id, changes) => {
-  tellOfChange()
+  tellOfChange(id)
   return update(tx, id, changes)
 }
 
@@ -46,7 +46,7 @@ export async function deleteWebhookSubscription(tx: Tx, id: string, now: number)
   // The subscription is deleted first, so that concurrent writes for it wait and then find it gone.
   const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) return false
-  tellOfChange()
+  tellOfChange(id)
   await insertRemoval(tx, id, now)
   await removeRemains(tx, id, ROWS_PER_STEP)
   return true
@@ -81,7 +81,7 @@ export async function switchOff(
     .where('receiver_revision', '=', revision)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) return false
-  tellOfChange()
+  tellOfChange(id)
   return true
 }
 
@@ -114,16 +114,29 @@ export async function deleteRemoval(tx: Tx, seq: number): Promise<void> {
   await tx.deleteFrom('webhook_removals').where('seq', '=', seq).execute()
 }
 
-let changes = 0
+/** Subscriptions whose last change is remembered. Of older changes only the number is known. */
+const MOST_REMEMBERED = 10_000
 
-/**
- * The number of changes of subscriptions by this process. Read it before subscriptions, and compare it before a
- * delivery, so that nothing more is sent to a former receiver.
- */
+const changedAt = new Map<string, number>()
+let changes = 0
+let forgottenUpTo = 0
+
+/** The number of changes of subscriptions by this process. Read it before subscriptions. */
 export const changesSoFar = (): number => changes
 
+/**
+ * Whether this process may have changed the subscription since that number of changes. Ask before a delivery, so that
+ * nothing more is sent to a former receiver.
+ */
+export const hasChangedSince = (id: string, count: number): boolean =>
+  count < forgottenUpTo || (changedAt.get(id) ?? 0) > count
+
 /** Counts a change when the running write commits, before the caller gets its answer. */
-const tellOfChange = (): void =>
+const tellOfChange = (id: string): void =>
   onCommit(() => {
-    changes++
+    if (changedAt.size >= MOST_REMEMBERED) {
+      changedAt.clear()
+      forgottenUpTo = changes
+    }
+    changedAt.set(id, ++changes)
   })
