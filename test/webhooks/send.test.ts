@@ -397,6 +397,33 @@ describe('a kept connection', () => {
     expect(await slow).toMatchObject({ status: null, error: 'the service is shutting down' })
   })
 
+  it('ends with the process, though another connection to its receiver had failed before it was open', async () => {
+    let isHeard = () => {}
+    const heard = new Promise<void>((done) => {
+      isHeard = done
+    })
+    const silent = await http(() => isHeard())
+    let hasFailed = () => {}
+    const failed = new Promise<void>((done) => {
+      hasFailed = done
+    })
+    let asked = 0
+    const resolve: Resolve = async () => {
+      if (asked++ === 0) return []
+      await failed
+      return ['127.0.0.1']
+    }
+    const ending = new AbortController()
+    const over = { resolve, ending: ending.signal, timeoutMs: 15_000 }
+    const url = `http://receiver.test:${silent.port}/hooks`
+    const [refused, waiting] = [send(url, over), send(url, over)]
+    expectFailure(await refused, 'does not resolve')
+    hasFailed()
+    await heard
+    ending.abort()
+    expect(await waiting).toMatchObject({ status: null, error: 'the service is shutting down' })
+  })
+
   /** Answers the first request of every connection, and does `then` with the second. */
   const closing = async (then: (socket: Socket) => void) => {
     let requests = 0

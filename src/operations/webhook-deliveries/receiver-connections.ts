@@ -13,6 +13,8 @@ export interface DialPolicy {
 /** The connections of one policy. */
 export interface Connections extends DialPolicy {
   agent: Agent
+  /** What ends each running request. The agent forgets some connections before their requests have ended. */
+  running: Set<(reason: Error) => void>
   /** Adds to the number of an origin's open connections without a request; returns what it was before. */
   addSpare(origin: string, by: number): number
 }
@@ -37,7 +39,7 @@ export function connectionsOf({ resolve, allowPrivate }: DialPolicy, ending = NE
   }
   agent.on('connect', ({ origin }) => void addSpare(origin, 1))
   agent.on('disconnect', ({ origin }) => void addSpare(origin, -1))
-  const made = { resolve, allowPrivate, agent, addSpare }
+  const made = { resolve, allowPrivate, agent, running: new Set<(reason: Error) => void>(), addSpare }
   all.push(made)
   return made
 }
@@ -49,7 +51,10 @@ function openedUntil(ending: AbortSignal): Connections[] {
   opened.set(ending, all)
   const destroy = () => {
     opened.delete(ending)
-    for (const { agent } of all) agent.destroy(reason).catch(() => {})
+    for (const { agent, running } of all) {
+      for (const end of running) end(reason)
+      agent.destroy(reason).catch(() => {})
+    }
   }
   ending.addEventListener('abort', destroy, { once: true })
   return all

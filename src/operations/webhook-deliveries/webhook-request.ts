@@ -53,7 +53,7 @@ export async function postWebhook(
  * answered, its status counts, even if its body is large, slow or breaks off: then the connection is destroyed.
  */
 function postOnce(
-  { agent }: Connections,
+  { agent, running }: Connections,
   { origin, path, headers, body, timeoutMs }: WebhookRequest,
   answered: (status: number) => void,
 ): Promise<void> {
@@ -62,17 +62,19 @@ function postOnce(
     let stopped: Error | undefined
     let isAnswered = false
     let bytes = 0
-    const end = (error: Error) => {
+    const end = (error?: Error) => {
       clearTimeout(timer)
-      if (isAnswered) resolve()
+      running.delete(stop)
+      if (isAnswered || error === undefined) resolve()
       else reject(error)
     }
-    const stop = () => {
-      stopped = isAnswered ? new Error('the body is large or slow') : new TimeoutError('no answer in time')
-      controller?.abort(stopped)
-      end(stopped)
+    const stop = (reason: Error) => {
+      stopped = reason
+      controller?.abort(reason)
+      end(reason)
     }
-    let timer = setTimeout(stop, timeoutMs)
+    running.add(stop)
+    let timer = setTimeout(() => stop(new TimeoutError('no answer in time')), timeoutMs)
     agent.dispatch(
       { origin, method: 'POST', path, headers, body },
       {
@@ -86,16 +88,13 @@ function postOnce(
           isAnswered = true
           answered(status)
           clearTimeout(timer)
-          timer = setTimeout(stop, ANSWER_BODY_TIMEOUT_MS)
+          timer = setTimeout(() => stop(new Error('the body is slow')), ANSWER_BODY_TIMEOUT_MS)
         },
         onResponseData(_, piece) {
           bytes += piece.byteLength
-          if (bytes > ANSWER_BODY_LIMIT) stop()
+          if (bytes > ANSWER_BODY_LIMIT) stop(new Error('the body is large'))
         },
-        onResponseEnd() {
-          clearTimeout(timer)
-          resolve()
-        },
+        onResponseEnd: () => end(),
         onResponseError: (_, error) => end(error),
       },
     )
