@@ -274,7 +274,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     await followGoldLocks(platform.services)
     expect(await eventsOf(platform, user)).toHaveLength(2)
     base.node.decide = () => undefined
-    base.clock.advance(DAY * 1000)
+    base.clock.advance(600_000)
     await followGoldLocks(platform.services)
     const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked`)).json
     expect(data.map((event: { data: { object: object } }) => event.data.object)).toMatchObject([
@@ -307,7 +307,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     const said = platform.logged.find(({ message }) => message === 'could not read how a gold lock ended')
     expect((said?.fields as { err?: Error })?.err?.message).toContain(`${signature} has a later version than 1`)
     shows = true
-    base.clock.advance(DAY * 1000)
+    base.clock.advance(600_000)
     await followGoldLocks(platform.services)
     const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked&resource_id=${addressOf(user)}`))
       .json

@@ -39,7 +39,7 @@ const CHAIN_CLOCK_LEAD_MS = 600_000
 const LOCKS_PER_ROUND = 10 * LOCKS_PER_CALL
 /** Ended locks that one round examines. Each takes some calls. */
 const ENDED_PER_ROUND = 10
-/** A lock whose end has come is examined again after a quarter of the time since then, within these limits. */
+/** A lock that can be unlocked is examined again after a quarter of its waiting time, within these limits. */
 const LEAST_GOLD_LOCK_WAIT_MS = 600_000
 export const LONGEST_GOLD_LOCK_WAIT_MS = DAY_MS
 
@@ -114,19 +114,19 @@ async function goldLockStep(
   const waited = at.unixSeconds * 1000 - row.unlocks_at
   if (waited < 0) return null
   const evidence = { slot: at.slot }
-  const wait = Math.min(LONGEST_GOLD_LOCK_WAIT_MS, Math.max(LEAST_GOLD_LOCK_WAIT_MS, waited / 4))
-  const next = Math.floor(clock.now() + wait)
   if (escrow === null || !isStoredLock(escrow, row)) {
     if (!endings.take()) return null
     try {
       return { kind: 'unlocked', evidence: (await findClosing(chain, row)) ?? evidence }
     } catch (error) {
       log.warn({ err: error, user: row.user }, 'could not read how a gold lock ended')
-      // It waits, so that it does not take the place of others in every round.
-      return { kind: 'unchanged', next }
+      // It waits, so that it does not take the place of others in every round; not long, because a node may fail once.
+      return { kind: 'unchanged', next: clock.now() + LEAST_GOLD_LOCK_WAIT_MS }
     }
   }
   if (isPaidOut(escrow)) return { kind: 'unlocked', evidence }
+  const wait = Math.min(LONGEST_GOLD_LOCK_WAIT_MS, Math.max(LEAST_GOLD_LOCK_WAIT_MS, waited / 4))
+  const next = Math.floor(clock.now() + wait)
   return row.status === 'locked' ? { kind: 'unlockable', next, evidence } : { kind: 'unchanged', next }
 }
 
