@@ -379,7 +379,7 @@ export function queryPlansSuite(
           created_at: 0,
         }
         await service.services.store.write((tx) => insertReplay(tx, { ...replay, types_json: '["pool.live"]' }))
-        await advanceReplays({ ...service.services, store })
+        await advanceReplays({ ...service.services, store }, { after: 0 })
       },
       'plans too far ahead': async () => {
         const far = service.clock.now() + 365 * 86_400_000
@@ -394,7 +394,7 @@ export function queryPlansSuite(
       },
       removals: async () => {
         await service.services.store.write((tx) => insertRemoval(tx, 'whs-100', 0))
-        await finishRemovals({ ...service.services, store })
+        await finishRemovals({ ...service.services, store }, { after: 0 })
       },
     }
     const found: string[] = []

@@ -47,8 +47,20 @@ describe.each(DATABASES)('on %s', (name) => {
     expect((await replay(service, id, '2030-01-01T00:00:00Z')).json.data).toEqual({
       ...{ queued: 0, through_sequence: 1_001, last_sequence: 1_001 },
     })
-    await advanceReplays(service.services)
+    await advanceReplays(service.services, { after: 0 })
     expect((await open(service)).length).toBe(10)
+  })
+
+  it.skipIf(missing)('every replay has its turn, however many of them have far to go', async () => {
+    const service = await start()
+    await happen(service, 9_000)
+    for (const n of numbers(2)) {
+      const id = await subscribe(service, `http://127.0.0.1:${9 + n}/hook`, ['pool.failed'])
+      for (const _ of numbers(8)) expect((await replay(service, id, 0)).json.data.through_sequence).toBe(2_000)
+    }
+    const position = { after: 0 }
+    for (const _ of numbers(3)) expect(await advanceReplays(service.services, position)).toBe(true)
+    expect((await open(service)).every(({ through }) => through > 2_000)).toBe(true)
   })
 
   it.skipIf(missing)('a removed subscription takes its replays, queue and attempts with it, in steps', async () => {
@@ -65,11 +77,11 @@ describe.each(DATABASES)('on %s', (name) => {
     }
     expect((await service.request('DELETE', `/v2/webhook-subscriptions/${id}`)).status).toBe(200)
     expect(await rest(id)).toEqual([950, 0, 1])
-    await finishRemovals(service.services)
+    await finishRemovals(service.services, { after: 0 })
     // Attempts that were under way may still be recorded: it is looked after for a minute.
     expect(await rest(id)).toEqual([0, 0, 1])
     service.clock.advance(60_000)
-    await finishRemovals(service.services)
+    await finishRemovals(service.services, { after: 0 })
     expect(await rest(id)).toEqual([0, 0, 0])
     expect(await rest(other)).toEqual([1_000, 1, 0])
   })
@@ -118,5 +130,30 @@ describe.each(DATABASES)('on %s', (name) => {
     )
     expect(sent).toBe(5)
     expect(await queued(service)).toEqual([])
+  })
+
+  it.skipIf(missing)('events that happen while a removed subscription is deleted do not wait for it', async () => {
+    const service = await start()
+    const { store } = service.services
+    await store.write((tx) => insertRemoval(tx, 'whs_removed', service.clock.now()))
+    await subscribe(service, 'http://127.0.0.1:9/hook')
+    let [sent, steps] = [0, 0]
+    const MOST_STEPS = 500
+    const long: Store = {
+      ...store,
+      async write(work) {
+        const worked = await store.write(work)
+        // A step of the removal returns how many rows it deleted. There seem to be more until everything is sent.
+        if (typeof worked !== 'number' || sent === 5 || steps === MOST_STEPS) return worked
+        if (steps++ === 0) await happen(service, 5)
+        return 1_000 as typeof worked
+      },
+    }
+    await deliverRound(
+      { ...service.services, store: long },
+      { send: async () => ({ status: 200, error: null, duration_ms: ++sent }) },
+    )
+    expect(sent).toBe(5)
+    expect(steps).toBeLessThan(MOST_STEPS)
   })
 })

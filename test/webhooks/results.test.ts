@@ -83,6 +83,30 @@ describe.each(DATABASES)('on %s', (name) => {
   })
 })
 
+it('a round whose claims fail ends after the results of its deliveries are written', async () => {
+  const service = await startOn('SQLite', postgres)
+  await subscribe(service, 'http://127.0.0.1:9/hook')
+  await happen(service, 40)
+  const { store } = service.services
+  let [sent, writes] = [0, 0]
+  const failing: Store = {
+    ...store,
+    async write(work) {
+      if (sent === 0) return store.write(work)
+      // The results of the first deliveries are written together with the claims of the next.
+      if (writes++ > 0) throw new Error('nothing can be claimed')
+      await expect.poll(() => writes).toBeGreaterThan(1)
+      await new Promise((later) => setTimeout(later, 100))
+      return store.write(work)
+    },
+  }
+  const send = async () => ({ status: 200, error: null, duration_ms: ++sent })
+  await expect(deliverRound({ ...service.services, store: failing }, { send })).rejects.toThrow(
+    'nothing can be claimed',
+  )
+  expect(await statuses(service)).toEqual(Array(sent).fill('succeeded'))
+})
+
 it('one result that cannot be written keeps no other from being written', async () => {
   const service = await startOn('SQLite', postgres)
   const receiver = await startReceiver()

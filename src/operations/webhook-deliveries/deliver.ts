@@ -52,8 +52,9 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const round: AttemptRound = { send, opened: new Map(), ended: [], large: Promise.resolve() }
   const underWay = new Set<Place>()
   const bell = new Bell()
+  const positions = { replays: { after: 0 }, removals: { after: 0 } }
   const filler = new Filler(
-    () => fillQueue(services, ...signals),
+    () => fillQueue(services, positions, ...signals),
     () => bell.ring(),
   )
   onWake?.(() => {
@@ -69,7 +70,11 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
     underWay.delete(place)
     bell.ring()
   }
-  const record = () => writeResults(services, round.ended.splice(0))
+  let recording = Promise.resolve(0)
+  const record = () => {
+    recording = writeResults(services, round.ended.splice(0))
+    return recording
+  }
   try {
     for (let isIdle = true; ; ) {
       signal?.throwIfAborted()
@@ -92,6 +97,8 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
       } else if (isOver || !filler.isWanted) return
     }
   } finally {
+    // Claims that failed did not wait for it.
+    await recording
     while (underWay.size > 0 || round.ended.length > 0) {
       if ((await record()) === 0) await bell.wait(LOOK_EVERY_MS)
     }

@@ -23,13 +23,26 @@ type EnqueuingServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 const isAborted = (signals: readonly AbortSignal[]) => signals.some(({ aborted }) => aborted)
 
+/** Longest time of removals in one call, so that new events do not wait long for them. */
+const REMOVE_FOR_MS = 100
+
+/** The number of the row after which the next call continues, so that every row has its turn. */
+export interface Position {
+  after: number
+}
+
 /** Queues what can be queued now. Returns whether another call may find more at once. */
-export async function fillQueue(services: EnqueuingServices, ...signals: readonly AbortSignal[]): Promise<boolean> {
+export async function fillQueue(
+  services: EnqueuingServices,
+  positions: { replays: Position; removals: Position },
+  ...signals: readonly AbortSignal[]
+): Promise<boolean> {
   const isBehind = await fanOut(services, ...signals)
-  const isReplaying = await advanceReplays(services, ...signals)
+  const isReplaying = await advanceReplays(services, positions.replays, ...signals)
   await releaseFinal(services, ...signals)
-  await finishRemovals(services, ...signals)
-  return isBehind || isReplaying
+  const limited = [...signals, AbortSignal.timeout(REMOVE_FOR_MS)]
+  const areRemoved = await finishRemovals(services, positions.removals, ...limited)
+  return isBehind || isReplaying || !areRemoved
 }
 
 /** Limits for events, and for their product with subscriptions, in one commit, so that other writes do not wait long. */
@@ -74,17 +87,18 @@ export async function fanOut(
 /** Steps of one call, each of another replay, so that new events do not wait long for old ones. */
 const STEPS_PER_CALL = 10
 
-/** Takes a step of some replays that can continue. Returns whether any did. */
+/** Takes a step of the next replays that can continue. Returns whether another call may find more. */
 export async function advanceReplays(
   { store, clock, log }: EnqueuingServices,
+  position: Position,
   ...signals: readonly AbortSignal[]
 ): Promise<boolean> {
-  let isMoved = false
-  let after = 0
+  // Those before the position are for the next call.
+  let isMoved = position.after > 0
   for (let steps = 0; steps < STEPS_PER_CALL && !isAborted(signals); steps++) {
-    const replay = await nextReplay(store.db, after)
+    const replay = await nextReplay(store.db, position.after)
+    position.after = replay?.seq ?? 0
     if (replay === undefined) break
-    after = replay.seq
     try {
       const moves = store.write(async (tx) => {
         const subscription = await findWebhookSubscription(tx, replay.subscription_id)
@@ -105,19 +119,25 @@ export async function advanceReplays(
 const SETTLED_MS = 60_000
 const REMOVALS_PER_READ = 100
 
-/** Deletes the queued deliveries and attempt records of removed subscriptions, in limited steps. */
+/**
+ * Deletes the queued deliveries and attempt records of removed subscriptions, in limited steps. Returns false if a
+ * signal ended it before the last one.
+ */
 export async function finishRemovals(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
+  position: Position,
   ...signals: readonly AbortSignal[]
-): Promise<void> {
-  for (let after = 0; ; ) {
-    const removals = await removalsAfter(store.db, after, REMOVALS_PER_READ)
+): Promise<boolean> {
+  for (;;) {
+    const removals = await removalsAfter(store.db, position.after, REMOVALS_PER_READ)
     for (const { seq, subscription_id, removed_at } of removals) {
       await inSteps(store, (tx, limit) => removeRemains(tx, subscription_id, limit), ...signals)
-      if (isAborted(signals)) return
+      if (isAborted(signals)) return false
       if (removed_at + SETTLED_MS <= clock.now()) await store.write((tx) => deleteRemoval(tx, seq))
-      after = seq
+      position.after = seq
     }
-    if (removals.length < REMOVALS_PER_READ) return
+    if (removals.length < REMOVALS_PER_READ) break
   }
+  position.after = 0
+  return true
 }
