@@ -150,7 +150,9 @@ class ItemSplitter {
   #keepAround(part: Buffer): void {
     this.#bytes.around += part.length
     if (this.#bytes.around > MOST_AROUND) throw new Error('its answer is malformed')
-    this.#around.push(part)
+    if (part.length === 0) return
+    // A copy, because a part of a slice would keep the whole slice in memory.
+    this.#around.push(Buffer.from(part))
     this.#lastAround = (this.#lastAround + part.subarray(-LAST_BYTES).toString('latin1')).slice(-LAST_BYTES)
   }
 
