@@ -7,6 +7,7 @@ import { inOrder, PoolEndpoint } from '../../src/chain/nodes/endpoint.ts'
 import { nodeLine } from '../../src/chain/nodes/node-line.ts'
 import { MOST_LAG_SLOTS, SlotBook } from '../../src/chain/nodes/slot-book.ts'
 import { shapeRedactor } from '../../src/settings/redaction.ts'
+import type { Commitment } from '../../src/solana/constants.ts'
 import { askedOf, type Call, hang, http, rpcError, scriptedNode, scriptedPool } from '../support/scripted-nodes.ts'
 
 const only = (method: string, fault: (call: Call) => Response | Promise<Response>) => (call: Call) =>
@@ -401,6 +402,14 @@ it('a bank of a later commitment moves the tip too, because the newest one is ne
   expect([told('finalized', 1_040), book.tip]).toEqual(['current', 1_040])
 })
 
+/** A book, and what it says of the slot that an endpoint tells at a time. */
+function bookWith() {
+  const book = new SlotBook()
+  const told = (by: string, slot: number, now: number, commitment: Commitment = 'processed') =>
+    book.note(by, commitment, slot, { marks: book.marks(), now })
+  return { book, told }
+}
+
 it('an endpoint of two that is too far ahead is not trusted while the other answers', () => {
   const book = new SlotBook()
   const told = (by: string, slot: number, now: number) => book.note(by, 'processed', slot, { marks: book.marks(), now })
@@ -414,6 +423,14 @@ it('an endpoint of two that is too far ahead is not trusted while the other answ
   expect(book.tip).toBe(1_079)
 })
 
+it('an endpoint of two that is too far ahead is not trusted while the other answers what is final', () => {
+  const { book, told } = bookWith()
+  for (const by of ['a', 'b']) told(by, 1_000, 0)
+  expect(told('b', 90_000, 5_000)).toBe('incredible')
+  expect(told('a', 980, 6_000, 'finalized')).toBe('current')
+  expect([told('b', 90_010, 8_000), book.tip]).toEqual(['incredible', 1_000])
+})
+
 it('an endpoint of two that is hours behind from the start does not hold the other up', () => {
   const book = new SlotBook()
   const told = (by: string, slot: number, now: number) => book.note(by, 'processed', slot, { marks: book.marks(), now })
@@ -421,6 +438,65 @@ it('an endpoint of two that is hours behind from the start does not hold the oth
   told('b', 90_000, 1)
   const fits = Array.from({ length: 60 }, (_, i) => [told('b', 90_010 + i, 500 * i), told('a', 1_010 + i, 500 * i)])
   expect(new Set(fits.map(String))).toEqual(new Set(['current,behind']))
+})
+
+it('an endpoint of two that falls hours behind, or comes hours late, does not stop the other', () => {
+  const { told } = bookWith()
+  told('a', 50_000, 0)
+  const fits = Array.from({ length: 300 }, (_, i) => {
+    const now = 5_000 + 1_000 * i
+    const slots = { a: 50_010 + 3 * i, b: i > 100 && i < 200 ? 50_010 + 3 * i : 1 }
+    return [told('b', slots.b, now), told('a', slots.a, now + 1)]
+  })
+  expect(new Set(fits.map(([, a]) => a))).toEqual(new Set(['current']))
+  expect(new Set(fits.slice(200).map(([b]) => b))).toEqual(new Set(['behind']))
+})
+
+it('an endpoint that comes hours late does not stop the last of two that is left', () => {
+  const { told } = bookWith()
+  for (const by of ['a', 'b']) told(by, 50_000, 0)
+  const fits = Array.from({ length: 300 }, (_, i) => {
+    told('c', 1, 20_000 + 1_000 * i)
+    return told('a', 50_060 + 3 * i, 20_001 + 1_000 * i)
+  })
+  expect(new Set(fits)).toEqual(new Set(['current']))
+})
+
+it('an endpoint that is ahead from the start stays ahead', () => {
+  const { book, told } = bookWith()
+  for (const [by, slot] of [
+    ['c', 1_500],
+    ['a', 1_000],
+    ['b', 1_000],
+  ] as const)
+    told(by, slot, 0)
+  for (let now = 5_000; now < 60_000; now += 5_000) {
+    const [a, b, c] = [1_000, 1_000, 1_500].map((slot) => slot + now / 250)
+    expect([told('a', a!, now), told('b', b!, now), told('c', c!, now)]).toEqual(['behind', 'behind', 'current'])
+    expect(book.tip).toBe(c)
+  }
+})
+
+it('two endpoints that lag do not lower the tip before the third could answer', () => {
+  const { book, told } = bookWith()
+  for (const by of ['a', 'b', 'c']) told(by, 1_000, 0)
+  const late = [told('a', 800, 30_000), told('b', 800, 30_001)]
+  expect([...late, told('c', 1_090, 30_500), book.tip]).toEqual(['behind', 'behind', 'current', 1_090])
+  const silent = [60_000, 61_000, 62_001].map((now) => [told('a', 900, now), told('b', 900, now)])
+  expect([silent.flat().at(-1), book.tip]).toEqual(['current', 900])
+})
+
+it('what an endpoint claims with a false tip does not outlive that tip', () => {
+  const { book, told } = bookWith()
+  told('a', 90_000, 0)
+  expect(told('a', 90_000, 0, 'finalized')).toBe('current')
+  book.report(90_000, 'confirmed')
+  told('b', 1_000, 0)
+  told('c', 1_000, 0)
+  expect([told('b', 968, 1, 'finalized'), book.tip]).toEqual(['current', 1_000])
+  // A slot that is reported then is never gone behind.
+  book.report(999, 'confirmed')
+  expect([told('b', 998, 2, 'confirmed'), told('c', 999, 2, 'confirmed')]).toEqual(['early', 'current'])
 })
 
 it('an endpoint that was trusted alone, and is too far ahead, is outvoted by two', () => {

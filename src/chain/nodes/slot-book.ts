@@ -29,6 +29,10 @@ export type SlotFit = 'current' | 'behind' | 'early' | 'incredible'
 interface Told {
   slot: number
   at: number
+  /** When it last answered, at any commitment. */
+  answeredAt: number
+  /** Furthest slot that it was trusted with. Leads are measured from there, because an endpoint may fall back by hours. */
+  furthest: number
   /** Where and when its lead over the others began, while that is longer than plausible; `isFirst` at the start. */
   lead: { slot: number; at: number; isFirst: boolean } | undefined
 }
@@ -38,6 +42,8 @@ export class SlotBook {
   readonly #told = new Map<string, Told>()
   #tip = 0
   #beganAt: number | undefined
+  /** Since when the tip has been beyond what two endpoints agree on. */
+  #doubtedAt: number | undefined
   /** Furthest slot that was seen for each other commitment. */
   readonly #seen = { confirmed: 0, finalized: 0 }
   /** Newest slot of a transaction that was reported with this status: a later read must not miss its effects. */
@@ -62,9 +68,14 @@ export class SlotBook {
 
   /** Compares the slot of an answer with the marks of its request, and notes it. */
   note(by: string, commitment: Commitment, slot: number, { marks, now }: { marks: SlotMarks; now: number }): SlotFit {
+    const before = this.#told.get(by)
+    if (before !== undefined) before.answeredAt = now
     // A bank of a later commitment is never ahead of the newest one.
-    if (commitment === 'processed' || slot > (this.#told.get(by)?.slot ?? slot)) {
-      this.#told.set(by, { slot, at: now, lead: this.#leadOf(by, slot, now) })
+    if (commitment === 'processed' || slot > (before?.slot ?? slot)) {
+      const lead = this.#leadOf(by, slot, now)
+      const told = { slot, at: now, answeredAt: now, furthest: before?.furthest ?? 0, lead }
+      this.#told.set(by, told)
+      if (this.#isTrusted(by, told)) told.furthest = Math.max(told.furthest, slot)
       this.#moveTip(now)
     }
     if (slot > this.#tip + LEEWAY_SLOTS) return this.#tip === 0 ? 'current' : 'incredible'
@@ -88,43 +99,63 @@ export class SlotBook {
   /** A transaction that is only confirmed is finalized seconds later; reads do not wait for that. */
   #reportedAt(commitment: Commitment): number {
     const { confirmed, finalized } = this.#reported
-    const slot = commitment === 'finalized' ? finalized : Math.max(confirmed, finalized)
-    return slot - this.#tip > MOST_LEAD_SLOTS ? 0 : slot
+    return commitment === 'finalized' ? finalized : Math.max(confirmed, finalized)
+  }
+
+  #othersThan(by: string): Told[] {
+    return [...this.#told].filter(([other]) => other !== by).map(([, told]) => told)
   }
 
   /** A lead is measured by the slots of the others, and by its beginning. By its own last slot it could grow for ever. */
   #leadOf(by: string, slot: number, now: number): Told['lead'] {
     this.#beganAt ??= now
-    const others = [...this.#told].filter(([other]) => other !== by).map(([, told]) => told)
-    const recent = others.filter(({ at }) => now - at <= RECENT_MS)
+    const others = this.#othersThan(by).map(({ furthest, at }) => ({ slot: furthest, at }))
     const isPlausible = (from: { slot: number; at: number }) => slot <= from.slot + slotsWithin(now - from.at)
     const lead = this.#told.get(by)?.lead
-    const isAhead = lead !== undefined && slot >= lead.slot && others.every((told) => told.slot < lead.slot)
+    const isAhead = lead !== undefined && slot >= lead.slot && others.every((other) => other.slot < lead.slot)
     if (isAhead && isPlausible(lead)) return lead
-    if (others.length === 0 || (recent.length > 0 ? recent : others).some(isPlausible)) return undefined
+    if (others.some(isPlausible)) return undefined
     // At the start the furthest endpoint is right at once.
     const isFirst = now - this.#beganAt <= CLAIM_MS
     return { slot, at: isFirst ? now - CLAIM_MS : now, isFirst }
   }
 
   /** A lead counts after a while, and one that is too long only if nobody else has answered since it began. */
-  #isTrusted({ at, lead }: Told): boolean {
+  #isTrusted(by: string, { at, lead }: Told): boolean {
     if (lead === undefined) return true
-    const isDenied = (told: Told) => told.at >= lead.at && lead.slot - told.slot > MOST_LEAD_SLOTS
-    return at - lead.at >= CLAIM_MS && (lead.isFirst || ![...this.#told.values()].some(isDenied))
+    const others = this.#othersThan(by)
+    const isTooLong = others.every(({ furthest }) => lead.slot - furthest > MOST_LEAD_SLOTS)
+    const isDenied = isTooLong && others.some(({ answeredAt }) => answeredAt >= lead.at)
+    return at - lead.at >= CLAIM_MS && (lead.isFirst || !isDenied)
   }
 
   /** The furthest endpoint is right. Its tip falls only if two others agree on less. */
   #moveTip(now: number): void {
-    const slots = [...this.#told.values()]
-      .filter((told) => now - told.at <= RECENT_MS && this.#isTrusted(told))
+    const trusted = [...this.#told].filter(([by, told]) => this.#isTrusted(by, told)).map(([, told]) => told)
+    const slots = trusted
+      .filter(({ at }) => now - at <= RECENT_MS)
       .map(({ slot }) => slot)
       .toSorted((a, b) => b - a)
     const [first = 0, second = 0] = slots
     if (slots.length > 2 && first - second > MOST_LEAD_SLOTS) slots.shift()
     const [tip = 0, next] = slots
-    const isAgreed = next !== undefined && tip - next <= MOST_LAG_SLOTS
-    if (tip > this.#tip || (isAgreed && this.#tip - tip > MOST_LAG_SLOTS)) this.#tip = tip
+    const isDoubted = this.#tip - tip > MOST_LAG_SLOTS && next !== undefined && tip - next <= MOST_LAG_SLOTS
+    this.#doubtedAt = isDoubted ? (this.#doubtedAt ?? now) : undefined
+    // The endpoint that was furthest may only be slower to answer than these two.
+    const isUpheld =
+      this.#tip - tip <= MOST_LEAD_SLOTS && trusted.some(({ slot }) => this.#tip - slot <= MOST_LAG_SLOTS)
+    if (tip > this.#tip) this.#tip = tip
+    else if (isDoubted && (!isUpheld || now - (this.#doubtedAt ?? now) >= CLAIM_MS)) this.#fallTo(tip)
+  }
+
+  /** What was seen and reported with a false tip is false too. Reads go behind no other slot that was reported. */
+  #fallTo(tip: number): void {
+    this.#tip = tip
+    this.#doubtedAt = undefined
+    for (const commitment of ['confirmed', 'finalized'] as const) {
+      this.#seen[commitment] = 0
+      if (this.#reported[commitment] - tip > MOST_LEAD_SLOTS) this.#reported[commitment] = 0
+    }
   }
 }
 
