@@ -4,6 +4,7 @@ import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inOrder, PoolEndpoint } from '../../src/chain/nodes/endpoint.ts'
+import { bodyOf } from '../../src/chain/nodes/node-call.ts'
 import { nodeLine } from '../../src/chain/nodes/node-line.ts'
 import { MOST_LAG_SLOTS, SlotBook } from '../../src/chain/nodes/slot-book.ts'
 import { shapeRedactor } from '../../src/settings/redaction.ts'
@@ -332,6 +333,20 @@ describe('an endpoint', () => {
     await ask('getBalance', BALANCE)
     await pool.settled()
     expect(pool.reports()[late]).toMatchObject({ state: 'ok', slotLag: MOST_LAG_SLOTS })
+  })
+
+  it('that is behind is not asked for what names no slot, while another is sound', async () => {
+    const nodes = [scriptedNode(), scriptedNode({ slot: 900 })]
+    const { ask, pool } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+    const faults = [http(500), http(500)]
+    nodes[0]!.fault = only('getTransaction', (call) => faults.pop()?.() ?? rpcError(-32602)(call))
+    expect(await ask('getTransaction', ['Sig'])).toMatchObject({ error: { code: -32602 } })
+    faults.push(http(500))
+    const scan = bodyOf({ method: 'getTransaction', params: [] })
+    await expect(pool.stream(scan, AbortSignal.timeout(60_000))).rejects.toThrow('it answers HTTP 500')
+    expect(askedOf(nodes, 'getTransaction')).toEqual([4, 0])
   })
 
   it('that is behind is recognised at a commitment that was not asked before', async () => {

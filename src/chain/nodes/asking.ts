@@ -8,7 +8,7 @@ import type { PoolEndpoint } from './endpoint.ts'
 import { bodyOf, isRecord, type NodeRequest } from './node-call.ts'
 import { CALL_MS, FIRST_WAIT_MS, MOST_TRIES, type NodeTiming } from './retry.ts'
 import type { SlotBook, SlotFit, SlotMarks } from './slot-book.ts'
-import { type AnswerVerdict, verdictOf } from './verdict.ts'
+import { type AnswerVerdict, namesSlot, verdictOf } from './verdict.ts'
 
 /** What the parts of a pool share. */
 export interface PoolCore extends NodeTiming {
@@ -122,6 +122,12 @@ function fromSlot(request: NodeRequest, slot: number): NodeRequest {
   return { ...request, params }
 }
 
+/** The endpoints that do not lag, or all if each does: an answer that names no slot may be late unseen. */
+export function soundAmong(endpoints: readonly PoolEndpoint[]): readonly PoolEndpoint[] {
+  const sound = endpoints.filter(({ isUsable }) => isUsable)
+  return sound.length > 0 ? sound : endpoints
+}
+
 /** Reads from the endpoints that `inService` gives: the first complete and current answer counts. */
 export async function readFrom(
   core: PoolCore,
@@ -129,9 +135,10 @@ export async function readFrom(
   request: NodeRequest,
 ): Promise<string> {
   const startedAt = core.elapsed()
+  const isCompared = namesSlot(request.method) || CONFIG_AT.has(request.method)
   let hasFailed = false
   return inRounds(core, async (signal) => {
-    const candidates = await inService()
+    const candidates = isCompared ? await inService() : soundAmong(await inService())
     const { answer, by, tried } = await firstAnswer(core, candidates, request, signal)
     if (answer !== undefined) {
       if (hasFailed || by !== candidates[0]) {

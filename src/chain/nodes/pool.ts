@@ -5,7 +5,7 @@ import { whyUnanswered, withTimeout } from '../../platform/timing.ts'
 import type { ClusterKind } from '../../settings/cluster.ts'
 import type { RpcEndpoint } from '../../settings/config.ts'
 import { GENESIS_HASHES, isGenesisHash } from '../../solana/genesis-hashes.ts'
-import { attempt, noteSlot, type PoolCore, readFrom, sendToAll, type Tried, unanswered } from './asking.ts'
+import { attempt, noteSlot, type PoolCore, readFrom, sendToAll, soundAmong, type Tried, unanswered } from './asking.ts'
 import { type EndpointReport, endpointLabel, inOrder, PoolEndpoint } from './endpoint.ts'
 import { callNode, type NodeCalls, type NodeRequest } from './node-call.ts'
 import type { NodeLine } from './node-line.ts'
@@ -146,7 +146,7 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
     /** Returns the head of the first answer of a sound endpoint. */
     async stream(body: string, signal: AbortSignal): Promise<Response> {
       const tried: Tried[] = []
-      for (const endpoint of await inService()) {
+      for (const endpoint of soundAmong(await inService())) {
         const answer = await openStream(endpoint, body, signal)
         if (typeof answer !== 'string') return answer
         endpoint.failed(answer)

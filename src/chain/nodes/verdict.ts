@@ -62,6 +62,9 @@ const IN_CONTEXT = new Set([
   'simulateTransaction',
 ])
 
+/** Whether an answer shows how far its endpoint is. */
+export const namesSlot = (method: string): boolean => method === 'getSlot' || IN_CONTEXT.has(method)
+
 /** Judges a whole HTTP answer. */
 export function verdictOf(request: NodeRequest, { status, headers, text }: Received): AnswerVerdict {
   if (status === 429 || status === 503) {
