@@ -93,7 +93,7 @@ describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)
     // A process that stops looks no further.
     const waiting = () => unfinalDeliveries(acts.services.store.db, 0, 100)
     const before = await waiting()
-    await releaseFinal(acts.services, AbortSignal.abort())
+    await releaseFinal(acts.services, {}, AbortSignal.abort())
     expect(await waiting()).toEqual(before)
     expect(before.length).toBeGreaterThan(0)
     expect((await told()).map(([type]) => type)).toContain('nft.created')

@@ -91,9 +91,67 @@ describe.each([
             .values(rows.slice(at, at + 50))
             .execute()
       })
-      await releaseFinal({ store, clock: testClock(NOW) })
+      await releaseFinal({ store, clock: testClock(NOW) }, {})
       const released = store.db.selectFrom('webhook_queue').select('event_id').where('state', '!=', 'unfinal')
       expect(await released.execute()).toEqual([])
+    },
+  )
+
+  it.skipIf(!database)(
+    'a look at many events that wait to be final is divided, and keeps the order of each',
+    async () => {
+      const store = await freshStore(database!)
+      const EVENTS = 6_000
+      const row = (sequence: number) => ({
+        ...{ subscription_id: 'whs_1', event_id: `evt_${sequence}`, sequence, resource: 'pool:x' },
+        ...{ state: 'unfinal' as const, attempts: 0, next_attempt_at: 0, claimed_until: 0 },
+      })
+      const numbers = Array.from({ length: EVENTS }, (_, i) => i + 1)
+      // The first event is queued later than the others.
+      const inQueue = numbers.slice(1)
+      await store.write(async (tx) => {
+        await tx
+          .insertInto('webhook_subscriptions')
+          .values({
+            ...{ id: 'whs_1', url: 'https://example.com', enabled_events_json: '["*"]', active: 1, secret_preview: '' },
+            ...{ secret: Buffer.alloc(1), disabled_reason: null, created_at: NOW, updated_at: NOW },
+            commitment: 'finalized',
+          })
+          .execute()
+        for (let at = 0; at < EVENTS; at += 500) {
+          const events = numbers.slice(at, at + 500).map((sequence) => ({
+            ...{ sequence, id: `evt_${sequence}`, type: 'pool.live', dedupe_key: `${sequence}`, resource_type: 'pool' },
+            // Only the slot of the first and of the last is not final.
+            ...{ resource_id: 'x', object_json: `{"slot":${sequence === 1 || sequence === EVENTS ? 7 : 0}}` },
+            ...{ created_at: NOW, latest_at: NOW },
+          }))
+          await tx.insertInto('events').values(events).execute()
+          await tx
+            .insertInto('webhook_queue')
+            .values(inQueue.slice(at, at + 500).map(row))
+            .execute()
+        }
+      })
+      const released = async () =>
+        (await store.db.selectFrom('webhook_queue').select('sequence').where('state', '=', 'waiting').execute()).length
+      const services = { store, clock: testClock(NOW) }
+      const position = {}
+      expect(await releaseFinal(services, position)).toBe(false)
+      expect(await released()).toBeGreaterThan(0)
+      expect(await released()).toBeLessThan(EVENTS - 2)
+      // It comes with another one of its resource, which therefore waits for the next look.
+      await store.write(async (tx) => {
+        await tx.updateTable('events').set({ object_json: '{"slot":0}' }).where('sequence', '=', EVENTS).execute()
+        await tx.deleteFrom('webhook_queue').where('sequence', '=', EVENTS).execute()
+        await tx
+          .insertInto('webhook_queue')
+          .values([row(1), row(EVENTS)])
+          .execute()
+      })
+      while (!(await releaseFinal(services, position)));
+      expect(await released()).toBe(EVENTS - 2)
+      while (!(await releaseFinal(services, position)));
+      expect(await released()).toBe(EVENTS - 2)
     },
   )
 })

@@ -52,7 +52,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const round: AttemptRound = { send, opened: new Map(), ended: [], large: Promise.resolve() }
   const underWay = new Set<Place>()
   const bell = new Bell()
-  const positions = { replays: { after: 0 }, removals: { after: 0 } }
+  const positions = { replays: { after: 0 }, finality: {}, removals: { after: 0 } }
   const filler = new Filler(
     () => fillQueue(services, positions, ...signals),
     () => bell.ring(),

@@ -17,7 +17,7 @@ import {
   removeRemains,
 } from '../../store/webhooks/subscriptions.ts'
 import { inSteps } from '../../store/writing/in-steps.ts'
-import { releaseFinal } from './finality.ts'
+import { type FinalityPosition, releaseFinal } from './finality.ts'
 
 type EnqueuingServices = Pick<Services, 'store' | 'clock' | 'log'>
 
@@ -34,15 +34,15 @@ export interface Position {
 /** Queues what can be queued now. Returns whether another call may find more at once. */
 export async function fillQueue(
   services: EnqueuingServices,
-  positions: { replays: Position; removals: Position },
+  positions: { replays: Position; finality: FinalityPosition; removals: Position },
   ...signals: readonly AbortSignal[]
 ): Promise<boolean> {
   const isBehind = await fanOut(services, ...signals)
   const isReplaying = await advanceReplays(services, positions.replays, ...signals)
-  await releaseFinal(services, ...signals)
+  const areReleased = await releaseFinal(services, positions.finality, ...signals)
   const limited = [...signals, AbortSignal.timeout(REMOVE_FOR_MS)]
   const areRemoved = await finishRemovals(services, positions.removals, ...limited)
-  return isBehind || isReplaying || !areRemoved
+  return isBehind || isReplaying || !areReleased || !areRemoved
 }
 
 /** Limits for events, and for their product with subscriptions, in one commit, so that other writes do not wait long. */

@@ -6,6 +6,7 @@ import type { Reader } from '../../store/store.ts'
 import {
   eventsAt,
   finalizedSlot,
+  lastQueued,
   releaseUnfinal,
   removeUnfinal,
   type TransactionEnd,
@@ -55,39 +56,61 @@ export function finalityOf(event: FinalEvent, { end, finalSlot, now }: FinalityF
   return slot === null || slot <= finalSlot || age > OLD_READING_MS ? 'final' : 'open'
 }
 
-/**
- * Looks at deliveries that wait for finality, in the order of events. Those of one resource keep their order. Ends
- * between two pages once a signal is aborted.
- */
+/** Pages of one call, so that new events do not wait long for old ones. */
+const PAGES_PER_CALL = 10
+
+/** A look at all deliveries that wait for finality, in the order of events, over several calls. */
+interface FinalityLook {
+  /** Sequence after which the next call continues. */
+  after: number
+  /** The last delivery at the beginning. Later ones wait for the next look, because earlier events may come with them. */
+  lastQueued: number
+  /** Resources of a subscription with a delivery that still waits. Those of one resource keep their order. */
+  blocked: Set<string>
+}
+
+/** The look of the next call; undefined for a new one. */
+export interface FinalityPosition {
+  look?: FinalityLook | undefined
+}
+
+/** Continues the look. Returns whether it has come to its end; a signal ends the call between two pages. */
 export async function releaseFinal(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
+  position: FinalityPosition,
   ...signals: readonly AbortSignal[]
-): Promise<void> {
-  const blocked = new Set<string>()
-  let [after, limit] = [0, DELIVERIES_PER_PAGE]
-  while (!signals.some(({ aborted }) => aborted)) {
-    const rows = await unfinalDeliveries(store.db, after, limit)
+): Promise<boolean> {
+  const look = position.look ?? { after: 0, lastQueued: await lastQueued(store.db), blocked: new Set() }
+  position.look = look
+  let limit = DELIVERIES_PER_PAGE
+  for (let pages = 0; pages < PAGES_PER_CALL && !signals.some(({ aborted }) => aborted); ) {
+    const rows = await unfinalDeliveries(store.db, look.after, limit)
     const last = rows.at(-1)
-    if (last === undefined) return
     const isFull = rows.length === limit
-    if (isFull && last.sequence === rows[0]?.sequence) {
+    if (isFull && last?.sequence === rows[0]?.sequence) {
       // One event fills the page. A later event may be released only if all deliveries of this one were seen.
       limit *= 2
       continue
     }
-    const { released, undone } = await decide(store.db, rows, blocked, clock.now())
+    const known = rows.filter(({ seq }) => seq <= look.lastQueued)
+    const { released, undone } = await decide(store.db, known, look.blocked, clock.now())
     if (released.length > 0 || undone.length > 0) {
       await store.write(async (tx) => {
         await releaseUnfinal(tx, released, clock.now())
         await removeUnfinal(tx, undone)
       })
     }
-    if (!isFull) return
+    if (last === undefined || !isFull) {
+      position.look = undefined
+      return true
+    }
     // Deliveries of one event to several subscriptions may span two pages.
-    after = last.sequence - 1
+    look.after = last.sequence - 1
     limit = DELIVERIES_PER_PAGE
+    pages++
     await nextTurn()
   }
+  return false
 }
 
 /** Adds to `blocked` each resource of a subscription with a delivery that still waits; later ones wait for it. */
@@ -98,6 +121,7 @@ async function decide(
   now: number,
 ): Promise<{ released: number[]; undone: number[] }> {
   const [released, undone]: [number[], number[]] = [[], []]
+  if (rows.length === 0) return { released, undone }
   const finalities = await finalitiesOf(reader, [...new Set(rows.map(({ sequence }) => sequence))], now)
   for (const { seq, subscription_id, resource, sequence, commitment } of rows) {
     const key = `${subscription_id} ${resource}`

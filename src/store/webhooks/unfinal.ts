@@ -23,6 +23,12 @@ export const unfinalDeliveries = (reader: Reader, after: number, limit: number):
     .limit(limit)
     .execute()
 
+/** Returns the number of the delivery that was queued last; 0 if none is queued. */
+export async function lastQueued(reader: Reader): Promise<number> {
+  const last = reader.selectFrom('webhook_queue').select('seq').orderBy('seq', 'desc').limit(1)
+  return (await last.executeTakeFirst())?.seq ?? 0
+}
+
 /** Whether any delivery waits for the finality of its event. */
 export async function isAnyUnfinal(reader: Reader): Promise<boolean> {
   const waiting = reader.selectFrom('webhook_queue').select('seq').where('state', '=', UNFINAL)
