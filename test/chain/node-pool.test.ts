@@ -335,6 +335,24 @@ describe('an endpoint', () => {
     expect(pool.reports()[late]).toMatchObject({ state: 'ok', slotLag: MOST_LAG_SLOTS })
   })
 
+  it('that is down and hangs holds up no request after a while without any', async () => {
+    const nodes = [scriptedNode(), scriptedNode()]
+    const { ask, clock, pool } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    nodes[1]!.fault = http(500)
+    for (let i = 0; i < 3; i++) await pool.witnesses(({ call }) => call('getBalance', BALANCE))
+    expect(pool.reports()[1]?.state).toBe('down')
+    nodes[1]!.fault = hang
+    clock.advance(30_000)
+    const answer = ask('getBalance', BALANCE)
+    let isChecked = false
+    const checked = pool.settled().then(() => {
+      isChecked = true
+    })
+    expect([await answer, isChecked]).toMatchObject([{ result: { value: 7 } }, false])
+    await checked
+  })
+
   it('that is behind is not asked for what names no slot, while another is sound', async () => {
     const nodes = [scriptedNode(), scriptedNode({ slot: 900 })]
     const { ask, pool } = scriptedPool(nodes)

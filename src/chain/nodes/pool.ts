@@ -96,14 +96,17 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
     const age = elapsed() - surveyedAt
     const isSurvey = age >= SURVEY_MS
     if (isSurvey) surveyedAt = elapsed()
-    const due = endpoints.filter(({ isDueForCheck, canTake }) => isDueForCheck || (isSurvey && canTake)).map(look)
+    const checks = endpoints.filter(({ isDueForCheck }) => isDueForCheck).map(look)
+    const slots = isSurvey ? endpoints.filter(({ canTake }) => canTake).map(look) : []
     if (age < STALE_SURVEY_MS) return awaited
     let done = 0
     const isMost = (count: number, of: readonly unknown[]) => count * 2 > of.length
-    awaited = until(
-      due,
-      () => isMost(++done, due) && isMost(endpoints.filter(({ canTake }) => canTake).length, endpoints),
-    )
+    const isAnyLeft = slots.length > 0
+    // A request does not wait for endpoints that are down, unless none is left, as at the start.
+    awaited = until(isAnyLeft ? slots : checks, () => {
+      if (isAnyLeft) return isMost(++done, slots)
+      return isMost(++done, checks) && isMost(endpoints.filter(({ canTake }) => canTake).length, endpoints)
+    })
     return awaited
   }
 
