@@ -255,6 +255,21 @@ describe('a subscription', () => {
     expect(receiver.all).toHaveLength(1)
   })
 
+  it('whose stored secret is that of another is switched off, and nothing is sent', async () => {
+    const service = await startService(ALLOWED)
+    const [owner, stranger] = [await startReceiver(), await startReceiver()]
+    const { id } = await subscribe(service, owner.url)
+    const { id: copied } = await subscribe(service, stranger.url)
+    const { db, write } = service.services.store
+    const stored = db.selectFrom('webhook_subscriptions').select('secret').where('id', '=', id)
+    const { secret } = await stored.executeTakeFirstOrThrow()
+    await write((tx) => tx.updateTable('webhook_subscriptions').set({ secret }).where('id', '=', copied).execute())
+    await happen(service, 1)
+    await deliver(service)
+    expect([owner.all.length, stranger.all.length]).toEqual([1, 0])
+    expect((await service.request('GET', `/v2/webhook-subscriptions/${copied}`)).json.data.active).toBe(false)
+  })
+
   it('is tested with an event of its own, which no other gets', async () => {
     const service = await startService(ALLOWED)
     const [one, other] = [await startReceiver(), await startReceiver()]

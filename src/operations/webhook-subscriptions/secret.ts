@@ -34,7 +34,7 @@ export const previousSecretsJson = (previous: readonly PreviousSecret[]): string
 const secretPurpose = (subscriptionId: string) => `webhook-secret:${subscriptionId}`
 
 type SecretServices = Pick<Services, 'vault' | 'log'>
-/** The keys of secrets that were opened before, by the sealed secret. */
+/** The keys of secrets that were opened before, by the subscription and the sealed secret. */
 export type OpenedKeys = Map<string, SigningKeys>
 
 /**
@@ -55,7 +55,8 @@ export function keysOf(
 }
 
 function openKeys({ vault, log }: SecretServices, id: string, sealed: Buffer, opened: OpenedKeys): SigningKeys | null {
-  const name = sealed.toString('base64')
+  // A sealed secret is that of one subscription.
+  const name = `${id} ${sealed.toString('base64')}`
   const known = opened.get(name)
   if (known !== undefined) return known
   try {
