@@ -150,6 +150,30 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
     expect(left).toEqual(Array(EVENTS - before.length).fill({ claimed_until: 0 }))
   })
 
+  it('are not claimed where another daemon switches the subscription off after they were found', async () => {
+    const { service } = await subscribedService(await settings())
+    const { store } = service.services
+    let isOff = false
+    const elsewhere: Store = {
+      ...store,
+      async write(work) {
+        const found = await store.db.selectFrom('webhook_queue').select('seq').limit(1).execute()
+        if (!isOff && found.length > 0) {
+          isOff = true
+          await store.write((tx) => tx.updateTable('webhook_subscriptions').set({ active: 0 }).execute())
+        }
+        return store.write(work)
+      },
+    }
+    const sent: string[] = []
+    const send = async ({ url }: OutgoingWebhook) => {
+      sent.push(url)
+      return SUCCEEDED
+    }
+    await deliverRound({ ...service.services, store: elsewhere }, { send })
+    expect([isOff, sent]).toEqual([true, []])
+  })
+
   it('are not made where the subscription is removed', async () => {
     const { after } = await changedMeanwhile(await settings(), ({ request }, path) => request('DELETE', path))
     expect(after).toEqual([])

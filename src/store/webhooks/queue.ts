@@ -139,8 +139,8 @@ const findWithDue = prepared((db, { now }: Placeholders<{ now: number }>) =>
 )
 
 /**
- * Claims queued events for one process; returns those that no other process has claimed and whose subscription still
- * exists.
+ * Claims queued events for one process; returns those that no other process has claimed and whose subscription is
+ * still active.
  */
 export async function claimQueued(
   tx: Tx,
@@ -160,7 +160,8 @@ export async function claimQueued(
           is
             .selectFrom('webhook_subscriptions')
             .select('webhook_subscriptions.seq')
-            .whereRef('webhook_subscriptions.id', '=', 'webhook_queue.subscription_id'),
+            .whereRef('webhook_subscriptions.id', '=', 'webhook_queue.subscription_id')
+            .where('webhook_subscriptions.active', '=', 1),
         ),
       )
       .returning('seq')
