@@ -510,6 +510,11 @@ it('an endpoint that is ahead from the start stays ahead', () => {
   }
 })
 
+it('the slot of the only endpoint that has answered is right, as after a sleep of the machine', () => {
+  const { told } = bookWith()
+  expect([told('a', 1_000, 0), told('a', 1_010, 4_000), told('a', 9_000, 5_000)]).toEqual(Array(3).fill('current'))
+})
+
 it('two endpoints that lag do not lower the tip before the third could answer', () => {
   const { book, told } = bookWith()
   for (const by of ['a', 'b', 'c']) told(by, 1_000, 0)

@@ -115,8 +115,8 @@ export class SlotBook {
     const isAhead = lead !== undefined && slot >= lead.slot && others.every((other) => other.slot < lead.slot)
     if (isAhead && isPlausible(lead)) return lead
     if (others.some(isPlausible)) return undefined
-    // At the start the furthest endpoint is right at once.
-    const isFirst = now - this.#beganAt <= CLAIM_MS
+    // At the start the furthest endpoint is right at once, and so is one that is alone.
+    const isFirst = others.length === 0 || now - this.#beganAt <= CLAIM_MS
     return { slot, at: isFirst ? now - CLAIM_MS : now, isFirst }
   }
 
