@@ -84,6 +84,14 @@ describe('the consensus of a cluster', () => {
     expect(await consensus.read()).toEqual({ consensus: 'alpenglow', alpenglowSlot: 77 })
     expect(asked).toEqual([])
   })
+
+  it('is not Alpenglow for the certificate of one endpoint that more others deny', async () => {
+    const { consensus, answers, advance } = nodesWith(CERTIFICATE, null, null, unknownMethod)
+    expect(await consensus.read()).toEqual({ consensus: 'tower', alpenglowSlot: null })
+    answers[1] = CERTIFICATE
+    advance(5 * MINUTE)
+    expect((await consensus.read()).consensus).toBe('alpenglow')
+  })
 })
 
 /** The app over a node that refuses `confirmed` wherever it is asked for, as a later release may. */

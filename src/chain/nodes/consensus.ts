@@ -38,10 +38,12 @@ export function createConsensus(nodes: () => Promise<readonly NodeCalls[]>, elap
 
   async function ask(): Promise<ConsensusReport> {
     const answers = await Promise.all((await nodes().catch(() => [])).map(readCertificate))
-    // Nodes report the change at different times. One certificate is enough, because no cluster goes back.
-    const slot = answers.find((answer) => typeof answer === 'number')
+    const certified = answers.filter((answer) => typeof answer === 'number')
+    const denying = answers.filter((answer) => answer === 'tower')
+    // Nodes report the change at different times, and no cluster goes back. One false certificate of three is outvoted.
+    const [slot] = certified.length >= denying.length ? certified : []
     if (slot !== undefined) report = { consensus: 'alpenglow', alpenglowSlot: slot }
-    else if (answers.includes('tower')) report = { consensus: 'tower', alpenglowSlot: null }
+    else if (answers.some((answer) => answer !== undefined)) report = { consensus: 'tower', alpenglowSlot: null }
     dueAt = elapsed() + (report.consensus === null ? UNKNOWN_FOR_MS : KNOWN_FOR_MS)
     return report
   }
@@ -80,13 +82,13 @@ function withFinalized(params: readonly unknown[]): readonly unknown[] {
   return at === -1 ? params : params.with(at, { ...(params[at] as object), commitment: 'finalized' })
 }
 
-/** The slot of a node's certificate, `tower`, or undefined for an answer that says nothing. */
-async function readCertificate(node: NodeCalls): Promise<number | 'tower' | undefined> {
+/** The slot of a node's certificate, `tower`, `older` from a node that has none, or undefined for any other answer. */
+async function readCertificate(node: NodeCalls): Promise<number | 'tower' | 'older' | undefined> {
   try {
     const late = () => new Error('no answer in time')
     return certifiedSlot(await rejectLate(ANSWER_WITHIN_MS, node.call<unknown>('getAgGenesisCert', []), late))
   } catch (error) {
-    return error instanceof NodeRefusal && error.code === METHOD_NOT_FOUND ? 'tower' : undefined
+    return error instanceof NodeRefusal && error.code === METHOD_NOT_FOUND ? 'older' : undefined
   }
 }
 
