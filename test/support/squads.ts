@@ -34,14 +34,14 @@ import {
   vaultAddress,
 } from '../../src/solana/squads/index.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain, V1_CONFIG } from './local-chain.ts'
-import { embeddedNode } from './node.ts'
-import { addressOf, signWith } from './wallets.ts'
+import { embeddedNode, type TestNode } from './node.ts'
+import { addressOf } from './wallets.ts'
 
 export { addressOf }
 
-/** Signs with those of the keys that must sign, and lands it. */
-export function landOn(test: TestChain, { transaction }: UnsignedTransaction, keys: readonly Keypair[]) {
-  const fresh = withBlockhash(transaction, test.chain.latestBlockhash().blockhash)
+/** Signs with those of the keys that must sign, with the newest blockhash. */
+function signedOn(chain: LocalChain, { transaction }: UnsignedTransaction, keys: readonly Keypair[]): Uint8Array {
+  const fresh = withBlockhash(transaction, chain.latestBlockhash().blockhash)
   const message = messageBytesOf(fresh)
   const { signers, keys: addresses } = decodeWireTransaction(fresh).message
   for (const [place, address] of addresses.slice(0, signers).entries()) {
@@ -49,9 +49,27 @@ export function landOn(test: TestChain, { transaction }: UnsignedTransaction, ke
     if (key === undefined) throw new Error(`${address} must sign`)
     fresh.set(signFresh(key.secretKey, message), signatureOffset(fresh, place))
   }
+  return fresh
+}
+
+/** The same, and lands it. */
+export function landOn(test: TestChain, built: UnsignedTransaction, keys: readonly Keypair[]) {
+  const fresh = signedOn(test.chain, built, keys)
   // The next transaction has another blockhash, so that two equal ones are not the same.
   test.wall.ms += 1_000
   return test.chain.send(fresh)
+}
+
+/** The execution of a proposal as the chain has it, by the member of the envelope. */
+async function executionOn(
+  node: TestNode,
+  envelope: { payer: string; recentBlockhash: string; multisig: string; index: bigint; member: string },
+  cosigners: string[] = [],
+) {
+  const { transaction } = await readProposal(node, envelope.multisig, envelope.index)
+  if (transaction === null) throw new Error('there is no such transaction')
+  const before = [ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 })]
+  return buildExecution({ ...transaction, ...envelope, before, cosigners })
 }
 
 /** The members approve a proposal, and the last of them executes it: what the chain has then is confirmed. */
@@ -59,21 +77,17 @@ export async function carryOutOn(
   chain: LocalChain,
   { multisig, index, members }: { multisig: string; index: bigint; members: readonly Keypair[] },
 ): Promise<void> {
-  const node = embeddedNode(chain)
   const envelope = (by: Keypair) => ({
     ...{ payer: addressOf(by), member: addressOf(by), recentBlockhash: chain.latestBlockhash().blockhash },
     ...{ multisig, index },
   })
-  const land = ({ transaction }: UnsignedTransaction, by: Keypair) => {
-    const { err, logs } = chain.send(Buffer.from(signWith(Buffer.from(transaction).toString('base64'), [by]), 'base64'))
+  const land = (built: UnsignedTransaction, by: Keypair) => {
+    const { err, logs } = chain.send(signedOn(chain, built, [by]))
     if (err !== null) throw new Error(logs.join('\n'))
   }
   for (const by of members) land(await buildVote('approve', envelope(by)), by)
-  const { transaction } = await readProposal(node, multisig, index)
-  const by = members.at(-1)
-  if (transaction === null || by === undefined) throw new Error('there is no such transaction')
-  const before = [ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 })]
-  land(await buildExecution({ ...transaction, ...envelope(by), before, cosigners: [] }), by)
+  const by = members.at(-1)!
+  land(await executionOn(embeddedNode(chain), envelope(by)), by)
   chain.advance(1)
 }
 
@@ -192,13 +206,8 @@ export async function openSquads({ threshold = 2, timeLock = 0, proposer = 'ix',
   }
   const vote = async (kind: 'approve' | 'reject' | 'cancel', index: bigint, by: Keypair) =>
     land(await buildVote(kind, { ...envelope(by), multisig, index, member: addressOf(by) }), by)
-  const execution = async (index: bigint, by: Keypair = svc, cosigners: Keypair[] = []) => {
-    const { transaction } = await readProposal(node, multisig, index)
-    if (transaction === null) throw new Error('there is no such transaction')
-    const signers = cosigners.map(addressOf)
-    const before = [ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 })]
-    return buildExecution({ ...envelope(by), before, ...transaction, member: addressOf(by), cosigners: signers })
-  }
+  const execution = (index: bigint, by: Keypair = svc, cosigners: Keypair[] = []) =>
+    executionOn(node, { ...envelope(by), multisig, index, member: addressOf(by) }, cosigners.map(addressOf))
   const execute = async (index: bigint, by: Keypair = svc, cosigners: Keypair[] = []) =>
     land(await execution(index, by, cosigners), by, ...cosigners)
 
