@@ -39,9 +39,9 @@ export type Retry = <T extends { status: number; headers: Headers }>(
 ) => Promise<T>
 
 /**
- * Returns what runs the requests to one server, with its name in errors: 429 and gateway errors (5xx) are tried four times in all. A
- * `Retry-After` applies to every call: each waits until then, or fails at once with internal_error, which passes it on,
- * if that exceeds its own time.
+ * Returns what runs the requests to one server; errors have its name. 429 and gateway errors (5xx) are tried four times
+ * in all. A `Retry-After` applies to every call. Each waits until then, or fails at once with internal_error, which
+ * passes it on, if that exceeds its own time.
  */
 export function createRetry(name: string, { elapsed, wait, ending }: NodeTiming): Retry {
   let pausedUntil = 0
