@@ -1,6 +1,6 @@
 /** Context of an operation, in addition to its input: the services of the process and the caller of the request. */
 import type { DaemonRole } from './api/daemon-roles.ts'
-import type { TxVersion } from './api/envelope.ts'
+import type { GuardMode, TxVersion } from './api/envelope.ts'
 import type { Worker } from './api/service.ts'
 import type { WorkerName } from './api/worker-names.ts'
 import type { Chain } from './chain/connection.ts'
@@ -150,6 +150,8 @@ export interface Context extends Services {
   renews?: string
   /** Version of the transactions that the request builds, from its `tx_version`. */
   txVersion: TxVersion
+  /** Whether the built transaction is guarded, from its `guard`. */
+  guard: GuardMode
   /** Whether instructions that are known to fail may be built; never for what the platform wallet signs. */
   force: boolean
   /** Address that the built transaction names too, so that it is found on chain whoever sends it. */

@@ -58,6 +58,7 @@ export function makeContext(
     metadata: meta.metadata,
     signing,
     txVersion: 0,
+    guard: 'when_it_fits',
     force: false,
     dryRun: false,
     status: undefined,

@@ -4,6 +4,7 @@ import { validateInput } from '../../src/api/input-validation.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { RepeatedAs, Services, StoredRequest } from '../../src/context.ts'
 import { notFound } from '../../src/platform/errors.ts'
+import type { GuardMode } from '../../src/solana/constants.ts'
 import type { Mount } from '../mount.ts'
 import { mountBelow, pathHead } from '../routes/index.ts'
 import { makeContext } from './context.ts'
@@ -26,6 +27,7 @@ export async function repeatRequest(services: Services, request: StoredRequest, 
   const more = { ...(approved === undefined ? {} : { approved }), ...(renews === undefined ? {} : { renews }) }
   Object.assign(context, { actor, externalUid, metadata, dryRun, ...more })
   if (input.tx_version === 1) context.txVersion = 1
+  if (input.guard !== undefined) context.guard = input.guard as GuardMode
   const { approver } = input as { approver?: Approver }
   if (typeof approver !== 'object') return operation(context, input as never)
   const { proposeRouted } = await import('../../src/operations/proposals/squads/propose-routed.ts')

@@ -22,6 +22,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
 } from '../../src/platform/json-scanner.ts'
+import type { GuardMode } from '../../src/solana/constants.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { runAndRollBack } from '../../src/store/writing/roll-back.ts'
 import { onCommit } from '../../src/store/writing/work.ts'
@@ -196,6 +197,7 @@ function requestContext(
 ): Context {
   const context = makeContext(kernel, key, meta, signing, write)
   if (input.tx_version === 1) context.txVersion = 1
+  if (input.guard !== undefined) context.guard = input.guard as GuardMode
   if (input.force === true) context.force = true
   // What a multisig approves has its own proposal.
   if (key !== undefined && typeof input.approver !== 'object') context.proposing = { request: asked }

@@ -81,7 +81,12 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
     offerSponsorship(context, validateInput(offerFields, input).id),
   )
   mount('POST', '/claim/{id}/sponsored-claims', async (context, input) => {
-    const fields = { ...validateInput(buildFields, input), tx_version: 0, mode: 'unsigned' } as const
+    const fields = {
+      ...validateInput(buildFields, input),
+      tx_version: 0,
+      guard: 'when_it_fits',
+      mode: 'unsigned',
+    } as const
     const { id, transaction, fee_payer, lamports, last_valid_block_height } = await buildSponsoredClaimFor(
       context,
       fields,

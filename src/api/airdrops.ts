@@ -18,7 +18,7 @@ import {
   treeId,
   u64Digits,
 } from './chain-scalars.ts'
-import { approverField, buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
+import { approverField, buildBody, listQuery, txTermsShape, writeBody } from './envelope.ts'
 import { eitherPayload, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
@@ -296,7 +296,7 @@ export const airdrops = {
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
     params: airdropParams,
     body: writeBody({
-      ...txVersionShape,
+      ...txTermsShape,
       approver: approverField.optional(),
       admin: address.optional().meta({
         description:

@@ -44,6 +44,10 @@ export const digits = z
   .meta({ description: 'Amount in raw units, digits only', example: '1000000' })
 
 /** Unsigned 64-bit amount as a digit string. */
+export const signedDigits = z
+  .string()
+  .regex(/^-?[0-9]+$/)
+  .meta({ description: 'Amount in raw units, as digits with an optional minus', example: '-5000' })
 export const u64Digits = digits.refine(isU64, 'must fit in 64 bits')
 
 /** Whether the text has only digits and fits into 64 bits. */

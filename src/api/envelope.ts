@@ -1,6 +1,7 @@
 /** Structures that all endpoints share: common fields, list parameters, the answer to a deletion. */
 
 import { z } from '@hono/zod-openapi'
+import { GUARD_MODES } from '../solana/constants.ts'
 import { address } from './chain-scalars.ts'
 import { metadata } from './metadata.ts'
 import { externalUid } from './scalars.ts'
@@ -49,9 +50,16 @@ const txVersionSchema = z
       'Version of the transaction. Version 1 has room for 4,096 bytes, 64 accounts, 64 instructions and 12 signers; its message contains its limits and priority fee',
   })
 export type TxVersion = z.output<typeof txVersionSchema>
+export type { GuardMode } from '../solana/constants.ts'
 
-/** The transaction version, for writes without a dry run. */
-export const txVersionShape = { tx_version: txVersionSchema }
+/** How a transaction is built, for writes without a dry run. */
+export const txTermsShape = {
+  tx_version: txVersionSchema,
+  guard: z.enum(GUARD_MODES).default('when_it_fits').meta({
+    description:
+      'Whether the transaction ends with guards: it fails on chain if it would take more from the wallets that sign than its simulation shows. `required` refuses what cannot be guarded',
+  }),
+}
 
 const LIMIT = 'must be a whole number from 1 to 100, sent once'
 /** Page size in decimal digits only; other notations are rejected and the value is never clamped. */
@@ -68,7 +76,7 @@ const pageLimit = (size: number) =>
 export function buildBody<S extends z.ZodRawShape>(shape: S) {
   return writeBody({
     ...shape,
-    ...txVersionShape,
+    ...txTermsShape,
     approver: approverField.optional(),
     force: z.boolean().default(false).meta({
       description:

@@ -2,17 +2,13 @@
  * The ledger: double-entry postings of what final transactions moved, their sums, and their comparison with the chain.
  */
 import { z } from '@hono/zod-openapi'
-import { address, digits, signatureText } from './chain-scalars.ts'
+import { address, digits, signatureText, signedDigits } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { moment } from './filters.ts'
 import { LEDGER_GROUPS, LEDGER_KINDS, LEDGER_PARTIES } from './ledger-names.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, timestamp } from './scalars.ts'
 
-const signedDigits = z
-  .string()
-  .regex(/^-?[0-9]+$/)
-  .meta({ description: 'Amount in raw units, as digits with an optional minus', example: '-5000' })
 /** A mint, or SOL. */
 const token = z.string().meta({ description: 'Mint, or `SOL` for lamports; wrapped SOL is SOL', example: 'SOL' })
 

@@ -1,6 +1,6 @@
 /** Transaction payloads: the answer of a build, unsigned or signed, and the hint that is sent with a submit. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, signatureText, transactionBase64 } from './chain-scalars.ts'
+import { address, digits, signatureText, signedDigits, transactionBase64 } from './chain-scalars.ts'
 import { eventType } from './event-types.ts'
 import { line } from './scalars.ts'
 
@@ -55,6 +55,30 @@ export type ProposalCreation = z.output<typeof proposalCreation>
 /** Field of the answers of routes that take `approver`. */
 export const proposed = proposalCreation.optional().meta({ description: 'With `approver`: the proposal' })
 
+export const UNGUARDED_REASONS = ['off', 'vault', 'program_missing', 'not_simulated', 'no_room', 'no_lamports'] as const
+
+/** What the chain itself holds of a built transaction. */
+const guardAnswer = z
+  .object({
+    state: z.enum(['whole', 'part', 'none']).meta({ description: 'Whether all that it needs is guarded' }),
+    reason: z.enum(UNGUARDED_REASONS).nullable().meta({ description: 'Why something is not guarded; null if all is' }),
+    text: z.string().nullable().meta({ description: 'The reason as a sentence' }),
+    missing_bytes: z
+      .int()
+      .nullable()
+      .meta({ description: 'Bytes that the missing guards need; null for other reasons' }),
+    wallets: z
+      .array(z.object({ address, lamports: signedDigits }))
+      .meta({ description: 'Least change of each wallet without the fee, in lamports: more than this cannot leave' }),
+    token_accounts: z.array(z.object({ address, amount: signedDigits.nullable() })).meta({
+      description:
+        'Least change of each token account in raw units, whose owner, delegate, close authority and state also stay; null for one that it opens',
+    }),
+    unguarded: z.array(address).meta({ description: 'Accounts that have no guard for lack of room' }),
+  })
+  .openapi('Guard')
+export type GuardAnswer = z.output<typeof guardAnswer>
+
 const unsignedShape = {
   mode: z.literal('unsigned'),
   transaction: transactionBase64,
@@ -63,6 +87,7 @@ const unsignedShape = {
   generated_keys: generatedKeys.optional(),
   tracked_resource: trackedResource.optional(),
   proposal: proposed,
+  guard: guardAnswer.optional(),
 }
 /** Creates the unsigned transaction payload with the additional fields of a build. */
 export function unsignedPayload<S extends z.ZodRawShape>(more: S) {

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { HOLDER_POWERS } from '../solana/token-authorities.ts'
 import { address, digits, hex32, signatureText, transactionBase64, u64Digits } from './chain-scalars.ts'
-import { approverField, buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
+import { approverField, buildBody, listQuery, txTermsShape, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { proposalCreation, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
@@ -187,7 +187,7 @@ const PROPOSALS_TAG: Tag = {
 
 const proposalParams = z.object({ id: recordId.meta({ example: 'prp_4fJq1Vb0aW2mX8sYtLcD3eRk' }) })
 const decisionBody = writeBody({
-  ...txVersionShape,
+  ...txTermsShape,
   member: address
     .optional()
     .meta({ description: 'Squads: member of the multisig who signs. By default the one who proposed' }),

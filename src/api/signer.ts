@@ -1,9 +1,10 @@
 /** The custodial signer: its state, its policy, and pausing it. */
 import { z } from '@hono/zod-openapi'
 import { WEEKDAYS } from '../platform/timing.ts'
+import { GUARD_MODES } from '../solana/constants.ts'
 import { HOLDER_POWERS } from '../solana/token-authorities.ts'
 import { address, mintAddress, signatureText, u64Digits } from './chain-scalars.ts'
-import { txVersionShape, writeBody } from './envelope.ts'
+import { txTermsShape, writeBody } from './envelope.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
 import { SIGNED_OPERATIONS } from './signed-operations.ts'
@@ -21,6 +22,7 @@ export const SIGNING_RULES = [
   'delegate',
   'power',
   'close',
+  'guard',
   'sponsorship',
   'fee',
   'destination',
@@ -128,6 +130,10 @@ const limits = {
     description:
       'Authorities of mints with which the platform wallet may act on what others hold: freeze token accounts, pause a token, change its fee, rate, multiplier or hook, close the mint',
   }),
+  guards: z.enum(GUARD_MODES).meta({
+    description:
+      'Whether what is signed must be guarded on chain: `required` refuses what cannot be, `off` adds no guards, whatever a request says',
+  }),
   approvals: nullOr(signerApprovals).meta({
     description: 'What waits for approvals instead of being refused; null: nothing does',
   }),
@@ -202,6 +208,7 @@ export const signer = {
       lamports_per_day: limits.lamports_per_day.optional(),
       tokens: limits.tokens.optional(),
       powers: limits.powers.optional(),
+      guards: limits.guards.optional(),
       approvals: limits.approvals.optional(),
     }),
     example: { lamports_per_transaction: '500000000' },
@@ -246,7 +253,7 @@ export const signer = {
     body: writeBody({
       submit: z.boolean().default(false),
       memo: line(200).default('svc signer test'),
-      ...txVersionShape,
+      ...txTermsShape,
     }),
     data: signerTest,
     scope: '*',

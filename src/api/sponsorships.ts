@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { AIRDROPS_TAG } from './airdrops.ts'
 import { address, digits, hash32, hex32, transactionBase64, treeId, u64Digits } from './chain-scalars.ts'
-import { txVersionShape, writeBody } from './envelope.ts'
+import { txTermsShape, writeBody } from './envelope.ts'
 import { signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { recordId, timestamp } from './scalars.ts'
@@ -77,7 +77,7 @@ export type Sponsorship = z.output<typeof sponsorship>
 export type SponsoredClaimBuilt = z.output<typeof sponsoredClaimBuilt>
 
 /** The fields of a build and of a submission; the claim page sends the same. */
-export const sponsoredClaimFields = { claimer: address, ...txVersionShape }
+export const sponsoredClaimFields = { claimer: address, ...txTermsShape }
 export const submissionFields = {
   transaction: transactionBase64.meta({
     description: 'The transaction of the build with the signature of the claimer, otherwise unchanged',

@@ -2,6 +2,7 @@
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { TrackedResource } from '../api/index.ts'
+import type { GuardAnswer } from '../api/payloads.ts'
 import { requireProgram } from '../chain/programs/required-program.ts'
 import { referenceInstruction, transferInstruction } from '../chain/programs/sol-transfers.ts'
 import { readLatestBlockhash, readWallets, rentFor } from '../chain/reads/rpc-reads.ts'
@@ -13,13 +14,22 @@ import {
   withFixedBudget,
 } from '../chain/sending/compute-budget.ts'
 import { cosignedBy, withBlockhash } from '../chain/sending/cosign.ts'
+import {
+  type Guarding,
+  guardedTransaction,
+  requireGuarded,
+  type UnguardedReason,
+  unguarded,
+  unguardedOf,
+} from '../chain/sending/guarding.ts'
 import { withMessageTerms } from '../chain/sending/message-terms.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/sending/unsigned.ts'
 import type { Context, Services } from '../context.ts'
 import { badRequest } from '../platform/errors.ts'
+import { addressOf } from '../solana/addresses.ts'
 import { solText } from '../solana/amounts.ts'
 import type { Program } from '../solana/programs.ts'
-import { type FreshKey, freshKey } from '../solana/signatures.ts'
+import { type FreshKey, freshKey, SEED_BYTES } from '../solana/signatures.ts'
 import { platformWallet } from './platform-wallet.ts'
 import { refuseFailing } from './programs/refuse-failing.ts'
 import type { SigningDraft } from './signing/types.ts'
@@ -34,7 +44,7 @@ export function newKey({ vaultActing }: Pick<Context, 'vaultActing'>): Pick<Fres
 
 /** Without `txVersion`, for example in a worker's own request, the version is 0. */
 type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log' | 'programs'> &
-  Partial<Pick<Context, 'txVersion' | 'force' | 'reference'>>
+  Partial<Pick<Context, 'txVersion' | 'force' | 'reference' | 'guard' | 'vaultActing'>>
 
 export interface TransactionPlan {
   /** Address that pays the network fee and the platform fee. */
@@ -54,6 +64,8 @@ export interface TransactionPlan {
   build(envelope: Envelope & { rent?: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
   /** Bytes of an account that the instructions create. The envelope's `rent` is its rent-exempt minimum in lamports. */
   createdBytes?: number
+  /** Wallets beside the signers that the chain guards, such as the vault whose proposal is executed. */
+  guarded?: readonly string[]
   /** May throw the failure of the simulation, so that no transaction is signed that a program refuses. */
   onFailedSimulation?: (simulation: FailedSimulation) => void
 }
@@ -67,12 +79,13 @@ export interface BuiltTransaction extends UnsignedTransaction {
   recentBlockhash: string
   /** Block height after which the transaction can no longer land. */
   lastValidBlockHeight: number
+  guarding: Guarding
 }
 
 /**
  * Reads blockhash and fees, simulates, and compiles. Throws internal_error when the program is missing or the node
  * fails, bad_request when the platform fee cannot be paid or an instruction fails in the present build of its program, and
- * the errors of `plan.build`.
+ * the errors of `plan.build`, and bad_request if guards are required and cannot be added.
  *
  * @example
  * const build: TransactionPlan['build'] = (envelope) => buildMemo({ ...envelope, memo: 'hello' })
@@ -91,10 +104,13 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
     follows === undefined ? readLatestBlockhash(chain) : lifetimeOfBuilt(follows),
     plan.createdBytes === undefined ? undefined : rentFor(chain, plan.createdBytes),
   ])
+  let guarding = unguarded('off')
   const build = async (terms: Pick<Envelope, 'before' | 'messageConfig'>) => {
     const made = await plan.build({ payer, recentBlockhash, ...terms, after, ...(rent === undefined ? {} : { rent }) })
     await refuseFailing(services, made.transaction, { force: services.force })
-    return made
+    const guarded = await guard(services, plan, made)
+    guarding = guarded.guarding
+    return { ...made, transaction: guarded.transaction }
   }
   const built = await (services.txVersion === 1
     ? withMessageTerms(
@@ -115,7 +131,26 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
     requiredSigners: requiredSigners.filter((signer) => !signed.cosigners.includes(signer)),
     recentBlockhash,
     lastValidBlockHeight,
+    guarding,
   }
+}
+
+/** Adds the guards of all wallets that sign, but not of keys that the build made. */
+async function guard(
+  services: BuildingServices,
+  { payer, follows, guarded = [] }: TransactionPlan,
+  { transaction, requiredSigners, secretKeys = [] }: Awaited<ReturnType<TransactionPlan['build']>>,
+): Promise<{ transaction: Uint8Array; guarding: Guarding }> {
+  const { guard: mode = 'when_it_fits', vaultActing, chain } = services
+  const without = (reason: UnguardedReason) => ({ transaction, guarding: unguarded(reason) })
+  if (mode === 'off') return without('off')
+  if (vaultActing !== undefined) return without('vault')
+  const made = new Set(secretKeys.map((key) => addressOf(key.subarray(SEED_BYTES))))
+  const wallets = [...new Set([payer, ...requiredSigners, ...guarded])].filter((wallet) => !made.has(wallet))
+  const answer =
+    follows === undefined ? await guardedTransaction(chain, transaction, wallets) : without('not_simulated')
+  if (mode === 'required') requireGuarded(answer.guarding)
+  return answer
 }
 
 function withVersion0Terms<T extends UnsignedTransaction>(
@@ -134,12 +169,30 @@ const lifetimeOfBuilt = ({ recentBlockhash, lastValidBlockHeight }: BuiltTransac
 })
 
 /** Returns the answer of mode `unsigned`, which each operation extends with its own fields. */
-export const unsignedAnswer = ({ transaction, requiredSigners, lastValidBlockHeight }: BuiltTransaction) => ({
+export const unsignedAnswer = ({ transaction, requiredSigners, lastValidBlockHeight, guarding }: BuiltTransaction) => ({
   mode: 'unsigned' as const,
   transaction: Buffer.from(transaction).toString('base64'),
   requiredSigners,
   last_valid_block_height: lastValidBlockHeight,
+  guard: guardAnswer(guarding),
 })
+
+function guardAnswer(guarding: Guarding): GuardAnswer {
+  const { guards, reason, unguarded: accounts, missingBytes } = guarding
+  return {
+    state: guards.length === 0 ? 'none' : reason === null ? 'whole' : 'part',
+    reason,
+    text: unguardedOf(guarding)?.text ?? null,
+    missing_bytes: missingBytes !== null && Number.isFinite(missingBytes) ? missingBytes : null,
+    wallets: guards.flatMap(({ kind, address, change }) =>
+      kind === 'wallet' ? { address, lamports: String(change ?? 0n) } : [],
+    ),
+    token_accounts: guards.flatMap(({ kind, address, change }) =>
+      kind === 'token' ? { address, amount: change === null ? null : String(change) } : [],
+    ),
+    unguarded: [...accounts],
+  }
+}
 
 export const trackingOf = (
   resource_type: string,
@@ -152,9 +205,9 @@ export const trackingOf = (
  * because the program moves them between its own accounts.
  */
 export const signingDraft = (
-  { transaction, cosigners, secretKeys }: BuiltTransaction,
+  { transaction, cosigners, secretKeys, guarding }: BuiltTransaction,
   uncapped: readonly string[] = [],
-): SigningDraft => ({ transaction, cosigners, secretKeys, uncapped })
+): SigningDraft => ({ transaction, cosigners, secretKeys, uncapped, guarding })
 
 /**
  * Returns blockhash, its last block height, and price (micro-lamports per unit) for transactions that cannot be

@@ -50,6 +50,7 @@ export async function readSignerState(
       paused_reason: row?.paused_reason ?? null,
       ...JSON.parse(policyJson(policy)),
       powers: [...policy.powers],
+      guards: policy.guards,
       updated_at: row === null || row.updated_at === 0 ? null : new Date(row.updated_at).toISOString(),
     },
     spent: {
@@ -151,6 +152,7 @@ const POLICY_FIELDS = [
   'lamports_per_day',
   'tokens',
   'powers',
+  'guards',
   'approvals',
 ] as const
 

@@ -1,5 +1,6 @@
 /** The policy of a signing key: the amounts that may leave its wallet, and the amounts that have left. */
 import type { Weekday } from '../platform/timing.ts'
+import type { GuardMode } from '../solana/constants.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -70,6 +71,8 @@ export interface SigningPolicy {
   tokens: readonly MintLimit[]
   /** Authorities of mints with which the wallet may act on what others hold. */
   powers: readonly HolderPower[]
+  /** Whether what is signed must be guarded on chain. */
+  guards: GuardMode
   /** What waits for approvals instead of being refused; null if nothing does. */
   approvals: Approvals | null
 }
@@ -103,5 +106,6 @@ export const DEFAULT_POLICY: SigningPolicy = {
   lamports_per_day: 0n,
   tokens: [],
   powers: [],
+  guards: 'when_it_fits',
   approvals: null,
 }

@@ -3,7 +3,7 @@
  * 1.
  */
 import { addressOf } from './addresses.ts'
-import { compactLength, readCompactLength } from './compiling.ts'
+import { compactLength, readCompactLength } from './bytes.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 import { isVersion1 } from './messages.ts'
 import { COMPUTE_BUDGET_PROGRAM } from './program-ids.ts'

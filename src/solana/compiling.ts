@@ -2,9 +2,12 @@
  * Compiles instructions into a transaction of version 0 without lookup tables, byte for byte as web3.js does, or of 1.
  */
 import { addressBytes } from './addresses.ts'
-import { hexOf } from './bytes.ts'
+import { compactLength, compactLengthBytes, hexOf } from './bytes.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
+import type { DecodedMessage, TableLookup } from './decoded-message.ts'
+import type { LoadedAddresses } from './lookup-tables.ts'
 import { MAX_V1_INSTRUCTIONS, MAX_V1_KEYS, MAX_V1_SIGNERS } from './message-v1.ts'
+import type { PlainInstruction } from './programs/table.ts'
 import { configBytes, configMaskOf, type TransactionConfig } from './transaction-config.ts'
 
 const V0_PREFIX = 0x80
@@ -53,8 +56,12 @@ interface Placed {
   readonlySigners: number
   readonlyOthers: number
   recentBlockhash: string
-  parts: readonly { program: KeyUse; accounts: readonly KeyUse[]; data: Uint8Array }[]
+  parts: readonly { program: Place; accounts: readonly Place[]; data: Uint8Array }[]
+  /** Of version 0. */
+  lookups?: readonly TableLookup[]
 }
+
+type Place = Pick<KeyUse, 'place'>
 
 /**
  * Returns the wire format with zeros in place of every signature, and the keys that must sign, the payer first. The
@@ -86,12 +93,78 @@ export function compileTransaction<Key>({ payer, recentBlockhash, instructions, 
   }
 }
 
-function writeV0({ keys, signers, readonlySigners, readonlyOthers, recentBlockhash, parts }: Placed): Uint8Array {
+/** Instructions to add: the first ones at a place among those of the message, the last ones behind all. */
+export interface Added {
+  first: readonly PlainInstruction[]
+  last: readonly PlainInstruction[]
+  place: number
+}
+
+/**
+ * Returns the transaction of version 0 or 1 with more instructions, unsigned. Its keys keep their order; new ones follow
+ * those of their kind. New signers are not possible, and their accounts become writable only if they are new. Throws
+ * TooMuchForVersion1 like `compileTransaction`.
+ */
+export function insertInstructions(
+  message: DecodedMessage,
+  { first, last, place }: Added,
+  loaded: LoadedAddresses = { writable: [], readonly: [] },
+): Uint8Array {
+  const uses = new Map<string, KeyUse>()
+  const useOf = (address: string, flags: Omit<KeyUse, 'bytes'>) => {
+    const use = { bytes: addressBytes(address), ...flags }
+    uses.set(address, use)
+    return use
+  }
+  const own = message.keys.map((address, i) =>
+    useOf(address, { isSigner: i < message.signers, isWritable: isWritablePlace(message, i), place: 0 }),
+  )
+  const lookedUp = [...loaded.writable, ...loaded.readonly].map((): Place => ({ place: 0 }))
+  const fromTable = new Map([...loaded.writable, ...loaded.readonly].map((address, i) => [address, lookedUp[i]]))
+  const added: KeyUse[] = []
+  const use = (address: string, isWritable: boolean): Place => {
+    const known = uses.get(address) ?? fromTable.get(address)
+    if (known !== undefined) return known
+    const made = useOf(address, { isSigner: false, isWritable, place: 0 })
+    added.push(made)
+    return made
+  }
+  const partOf = ({ program, accounts, data }: PlainInstruction) => ({
+    accounts: accounts.map(({ address, isWritable }) => use(address, isWritable)),
+    // A program must be among the message's own keys.
+    program: uses.get(program) ?? use(program, false),
+    data,
+  })
+  const all: readonly Place[] = [...own, ...lookedUp]
+  const at = (index: number) => all[index] ?? { place: index }
+  const old = message.instructions.map(({ programIdIndex, accounts, data }) => ({
+    program: at(programIdIndex),
+    accounts: Array.from(accounts, at),
+    data,
+  }))
+  const [before, after] = [first.map(partOf), last.map(partOf)]
+  const ordered = inOrder([...own, ...added])
+  for (const [i, found] of lookedUp.entries()) found.place = ordered.keys.length + i
+  const placed: Placed = {
+    ...ordered,
+    recentBlockhash: message.recentBlockhash,
+    parts: [...old.slice(0, place), ...before, ...old.slice(place), ...after],
+    lookups: message.lookups,
+  }
+  return message.config === null ? writeV0(placed) : writeV1(placed, message.config)
+}
+
+const isWritablePlace = ({ keys, signers, readonlySigners, readonlyOthers }: DecodedMessage, place: number): boolean =>
+  place < signers ? place < signers - readonlySigners : place < keys.length - readonlyOthers
+
+function writeV0(placed: Placed): Uint8Array {
+  const { keys, signers, readonlySigners, readonlyOthers, recentBlockhash, parts, lookups = [] } = placed
   let length =
     FIXED_BYTES + compactLengthBytes(keys.length) + KEY_BYTES * (keys.length + 1) + compactLengthBytes(parts.length)
   for (const { accounts, data } of parts) {
     length += 1 + compactLengthBytes(accounts.length) + accounts.length + compactLengthBytes(data.length) + data.length
   }
+  for (const { writable, readonly } of lookups) length += KEY_BYTES + 2 + writable.length + readonly.length
   const writer = new WireWriter(compactLengthBytes(signers) + SIGNATURE_BYTES * signers + length)
   writer.length(signers)
   writer.skip(SIGNATURE_BYTES * signers)
@@ -107,7 +180,14 @@ function writeV0({ keys, signers, readonlySigners, readonlyOthers, recentBlockha
     writer.length(data.length)
     writer.bytes(data)
   }
-  writer.length(0)
+  writer.length(lookups.length)
+  for (const { table, writable, readonly } of lookups) {
+    writer.bytes(addressBytes(table))
+    for (const places of [writable, readonly]) {
+      writer.length(places.length)
+      writer.bytes(places)
+    }
+  }
   return writer.wire
 }
 
@@ -217,26 +297,5 @@ class WireWriter {
   length(value: number): void {
     if (value < 0x80) this.byte(value)
     else for (const byte of compactLength(value)) this.byte(byte)
-  }
-}
-
-/** Number of bytes of a length below 2^21. */
-export const compactLengthBytes = (value: number): number => (value < 0x80 ? 1 : value < 0x4000 ? 2 : 3)
-
-export function compactLength(value: number): number[] {
-  const bytes: number[] = []
-  for (let rest = value; ; rest >>= 7) {
-    if (rest < 0x80) return [...bytes, rest]
-    bytes.push((rest & 0x7f) | 0x80)
-  }
-}
-
-/** Returns the length at an offset, and where it ends. */
-export function readCompactLength(bytes: Uint8Array, offset: number): { value: number; end: number } {
-  let value = 0
-  for (let at = offset; ; at++) {
-    const byte = bytes[at] ?? 0
-    value |= (byte & 0x7f) << (7 * (at - offset))
-    if (byte < 0x80) return { value, end: at + 1 }
   }
 }

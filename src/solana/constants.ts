@@ -2,6 +2,10 @@
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
+/** Whether a transaction is guarded: always, if there is room, or never. */
+export const GUARD_MODES = ['required', 'when_it_fits', 'off'] as const
+export type GuardMode = (typeof GUARD_MODES)[number]
+
 export const CONSENSUSES = ['alpenglow', 'tower'] as const
 /** How a cluster agrees on its blocks: Alpenglow (SIMD-0326), or Tower BFT before it. */
 export type Consensus = (typeof CONSENSUSES)[number]

@@ -40,6 +40,7 @@ const movement = (parts: Partial<Movement> = {}): Movement => ({
   delegates: [],
   powers: [],
   closes: [],
+  guards: { needed: [], held: [] },
   ...parts,
 })
 
@@ -255,6 +256,10 @@ const BREAKS: Record<MovementRule, Broken> = {
     movement: { powers: [{ mint: MINTS[0]!, power: 'pause', account: MINTS[0]!, what: 'it would be paused' }] },
   },
   close: { movement: { closes: [{ address: WALLET, what: 'token account', lamports: 1n, to: [WALLET, STRANGER] }] } },
+  guard: {
+    movement: { guards: { needed: [{ kind: 'wallet', address: WALLET, change: -1n }], held: [] } },
+    policy: { guards: 'required' },
+  },
   sponsorship: { options: { sponsored: { ...CLAIM, lent: 1n } } },
   fee: { policy: { max_fee_lamports: 4999n } },
   destination: { movement: { destinations: [destination] }, policy: { destinations: [WALLET] } },

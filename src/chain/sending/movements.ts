@@ -15,6 +15,7 @@ import type { Movement } from '../../policy/movement/movement.ts'
 import { reconcileReadings } from '../../policy/movement/reconcile-readings.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
+import type { LoadedAddresses } from '../../solana/lookup-tables.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { explainTransactionError } from '../errors/index.ts'
@@ -40,18 +41,44 @@ export async function readMovement(
   chain: Chain,
   transaction: DecodedTransaction,
   wallet: string,
-  { release }: MovementOptions = {},
+  options: MovementOptions = {},
 ): Promise<Movement> {
+  const { movements } = await readMovements(chain, transaction, [wallet], options)
+  return movements[0] as Movement
+}
+
+/** What one simulation shows of several wallets, in their order, and of the addresses of lookup tables. */
+interface Movements {
+  movements: Movement[]
+  loaded: LoadedAddresses
+  /** Lamports after the run of an account that the message writes to; 0 for any other, and after a failure. */
+  lamportsAfter(address: string): bigint
+}
+
+/** Of wallets that do not pay the fee, only the movement is certain: their readings are not compared. Throws the same. */
+export async function readMovements(
+  chain: Chain,
+  transaction: DecodedTransaction,
+  wallets: readonly string[],
+  { release }: MovementOptions = {},
+): Promise<Movements> {
   const { message } = transaction
+  const payer = feePayerOf(message)
+  const [first = payer] = wallets
   const [fee, { addresses, loaded, before, run, slot, stable }] = await Promise.all([
-    feePayerOf(message) === wallet ? walletFee(chain, transaction) : 0n,
-    simulated(chain, transaction, wallet),
+    wallets.includes(payer) ? walletFee(chain, transaction) : 0n,
+    simulated(chain, transaction, first),
   ])
   const { err, accounts, innerInstructions: inner } = run
   const logs = run.logs ?? []
   const keys = [...message.keys, ...loaded.writable, ...loaded.readonly]
-  const input: SimulatedMessage = { wallet, message, keys, slot, fee, stable }
-  if (err !== null) return failedMovement(input, explainTransactionError(err, { logs, ...namesIn(message) }), logs)
+  const inputs = wallets.map(
+    (wallet): SimulatedMessage => ({ wallet, message, keys, slot, fee: wallet === payer ? fee : 0n, stable }),
+  )
+  if (err !== null) {
+    const failure = explainTransactionError(err, { logs, ...namesIn(message) })
+    return { movements: inputs.map((input) => failedMovement(input, failure, logs)), loaded, lamportsAfter: () => 0n }
+  }
   if (accounts?.length !== addresses.length) {
     throw internal('The RPC node ran the transaction but does not show what it changes')
   }
@@ -60,7 +87,12 @@ export async function readMovement(
   // Only what is left in new accounts is compared with their rent.
   const isAnyNew = addresses.some((_, i) => before[i] === null && after[i] !== null)
   const minimumOf = isAnyNew ? await readRentRate(chain) : () => 0n
-  return movementOf(input, { addresses, before, after, inner, release: released, minimumOf })
+  const effects = { addresses, before, after, inner, release: released, minimumOf }
+  return {
+    movements: inputs.map((input) => movementOf(input, effects)),
+    loaded,
+    lamportsAfter: (address) => after[addresses.indexOf(address)]?.lamports ?? 0n,
+  }
 }
 
 function simulated(node: NodeCalls, transaction: DecodedTransaction, wallet: string) {

@@ -11,6 +11,7 @@ import {
   type SigningPolicy,
   type Spent,
 } from '../../policy/policy.ts'
+import type { GuardMode } from '../../solana/constants.ts'
 import type { HolderPower } from '../../solana/token-authorities.ts'
 import type { Row } from '../../store/schema.ts'
 import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signing/signings.ts'
@@ -78,6 +79,8 @@ interface StoredPolicy {
   tokens: readonly StoredLimit[]
   /** Null or missing if there are none, as in a policy that was stored before there were powers. */
   powers?: readonly HolderPower[] | null
+  /** Missing if it is the default, as in a policy that was stored before there were guards. */
+  guards?: GuardMode
   /** Missing in a policy that was stored before there were approvals. */
   approvals?: StoredApprovals | null
 }
@@ -96,7 +99,7 @@ type StoredApprovals = Omit<Approvals, 'rules'> & {
   }
 }
 
-export function policyJson({ paused: _, tokens, powers, approvals, ...policy }: SigningPolicy): string {
+export function policyJson({ paused: _, tokens, powers, guards, approvals, ...policy }: SigningPolicy): string {
   const stored: StoredPolicy = {
     ...policy,
     max_fee_lamports: String(policy.max_fee_lamports),
@@ -104,6 +107,7 @@ export function policyJson({ paused: _, tokens, powers, approvals, ...policy }: 
     lamports_per_day: String(policy.lamports_per_day),
     tokens: tokens.map(storedLimit),
     powers: powers.length === 0 ? null : powers,
+    ...(guards === DEFAULT_POLICY.guards ? {} : { guards }),
     approvals: approvals && { ...approvals, rules: storedRules(approvals.rules) },
   }
   return JSON.stringify(stored)
@@ -157,6 +161,7 @@ function policyOf(row: PolicyState['row']): SigningPolicy {
     lamports_per_day: BigInt(stored.lamports_per_day),
     tokens: stored.tokens.map(limitOf),
     powers: stored.powers ?? [],
+    guards: stored.guards ?? DEFAULT_POLICY.guards,
     approvals: stored.approvals ? { ...stored.approvals, rules: rulesOf(stored.approvals.rules) } : null,
   }
 }

@@ -2,6 +2,7 @@
 import type { Signer } from '../../chain/signer/index.ts'
 import { type ApiError, badRequest, conflict, Overtaken } from '../../platform/errors.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
+import type { SigningPolicy } from '../../policy/policy.ts'
 import { judgeMovement, type PolicyVerdict, type Refusal } from '../../policy/rules/check-policy.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
 import type { PolicyCheckOptions } from '../../policy/rules/violation.ts'
@@ -9,10 +10,16 @@ import { audit } from './audit.ts'
 import { type PolicyState, readPolicyState } from './policy-state.ts'
 import type { SigningContext } from './types.ts'
 
-/** Refuses early when the signer is paused, before anything is built. */
-export async function requireRunning(context: SigningContext, signer: Signer, operation: string): Promise<void> {
-  const refusal = pausedRefusal(await readPolicyState(context.store.db, context.clock, signer.address))
+/** Refuses early when the signer is paused, before anything is built. Returns the policy otherwise. */
+export async function requireRunning(
+  context: SigningContext,
+  signer: Signer,
+  operation: string,
+): Promise<SigningPolicy> {
+  const state = await readPolicyState(context.store.db, context.clock, signer.address)
+  const refusal = pausedRefusal(state)
   if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
+  return state.policy
 }
 
 /** Returns what the locked policy says about the movement. */
@@ -66,7 +73,7 @@ export async function requirePermitted(
   for (const [place, movement] of movements.entries()) {
     const cosigners = movement.signers.filter((address) => address !== signer.address)
     const now = { ...state, spent }
-    const verdict = policyVerdict(now, movement, { role: 'pays', cosigners, uncapped })
+    const verdict = policyVerdict(now, movement, { role: 'pays', cosigners, uncapped, isForecast: true })
     const isWaiting = place === 0 && context.proposing !== undefined && verdict.kind === 'waits'
     if (verdict.kind !== 'permits' && !isWaiting) {
       throw await auditedRefusal(context, signer, operation, verdict.refusals[0])

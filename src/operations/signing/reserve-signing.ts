@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { readLatestBlockhash } from '../../chain/reads/rpc-reads.ts'
 import { cosignedBy, withBlockhash } from '../../chain/sending/cosign.ts'
+import { unguardedOf } from '../../chain/sending/guarding.ts'
 import { readMovement } from '../../chain/sending/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { badRequest } from '../../platform/errors.ts'
@@ -48,7 +49,8 @@ export async function reserveSigning(
 ): Promise<ReservedSigning | MustWait> {
   const { store, clock } = context
   const wallet = signer.address
-  const { transaction: raw, cosigners = [], uncapped = [], sponsored } = draft
+  const { transaction: raw, cosigners = [], uncapped = [], guarding, sponsored } = draft
+  const unguarded = guarding && unguardedOf(guarding)
   const { genesis, transaction, movement } = await checkedDraft(context, raw, wallet)
   const message_sha256 = hash('sha256', transaction.messageBytes, 'hex')
   const created_at = clock.now()
@@ -59,7 +61,7 @@ export async function reserveSigning(
   const verdict = await store.write(async (tx) => {
     const state = await lockPolicyState(tx, clock, wallet)
     expiresIn = state.policy.approvals?.expires_in ?? 0
-    const verdict = policyVerdict(state, movement, { role: 'pays', cosigners, uncapped, sponsored, act })
+    const verdict = policyVerdict(state, movement, { role: 'pays', cosigners, uncapped, unguarded, sponsored, act })
     if (verdict.kind !== 'permits') return verdict
     if (await isMessageKnown(tx, message_sha256)) throw messageKnown()
     const plan = first?.plan ?? null

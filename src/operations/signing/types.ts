@@ -1,5 +1,6 @@
 /** Types that an operation passes to a signing, and the parts of a request that a signing uses. */
 import type { TrackedResource } from '../../api/index.ts'
+import type { Guarding } from '../../chain/sending/guarding.ts'
 import type { Context } from '../../context.ts'
 import type { ApprovedMovement } from '../../policy/approved-movement.ts'
 import type { SponsoredOutflow } from '../../policy/rules/violation.ts'
@@ -27,7 +28,7 @@ export type SigningContext = Pick<
   | 'dryRun'
   | 'refusals'
 > &
-  Partial<Pick<Context, 'proposing' | 'approved'>>
+  Partial<Pick<Context, 'proposing' | 'approved' | 'guard'>>
 
 /** A built transaction that lacks only the platform's signature. */
 export interface SigningDraft {
@@ -39,6 +40,8 @@ export interface SigningDraft {
   secretKeys?: readonly Uint8Array[]
   /** Mints without policy limits: this request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
+  /** What the builder has guarded. */
+  guarding?: Guarding
   /** Set if the platform pays for another wallet's claim. Then nothing else may leave. */
   sponsored?: SponsoredOutflow
 }

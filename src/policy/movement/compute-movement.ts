@@ -1,6 +1,7 @@
 /** Computes the movement of a transaction out of a wallet from its simulation. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import { type Guard, guardMemory, readGuards } from '../../solana/guards.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { RentRate } from '../../solana/rent.ts'
 import { EXTENSIONS_OFFSET } from '../../solana/token-accounts.ts'
@@ -16,6 +17,7 @@ import {
   messageInstructions,
 } from './executed-instructions.ts'
 import { type AssetRelease, withoutReleased } from './freeze-release.ts'
+import { neededGuards } from './guards.ts'
 import { type InstructionEffects, instructionEffects } from './instruction-effects.ts'
 import type { InvokedProgram, Movement, PowerUse, SimulationFailure, UnreadPart } from './movement.ts'
 import { nonceAuthority, type TouchedAccount, type TouchedAccounts, touchedAccounts } from './touched-accounts.ts'
@@ -57,7 +59,9 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
   const inner = innerInstructions(effects.inner)
   const all = [...own, ...(inner ?? [])]
   const { addresses, before, after, release, minimumOf } = effects
-  const touched = touchedAccounts(wallet, addresses, before, after, accountOpenings(all), minimumOf)
+  const payer = feePayerOf(message)
+  const memory = payer === wallet ? guardMemory(payer).address : undefined
+  const touched = touchedAccounts(wallet, addresses, before, after, accountOpenings(all), { minimumOf, memory })
   const accounts = release === null ? touched : withoutReleased(wallet, release, message, touched)
   const instructed = instructionEffects(wallet, inExecutionOrder(own, inner ?? []), accounts)
   const flows = balanceFlows(wallet, accounts, instructed, fee)
@@ -79,7 +83,20 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
     delegates: delegations(wallet, accounts),
     powers: powerUses(wallet, accounts, instructed),
     closes: accountClosings(wallet, accounts, instructed, flows.destinations),
+    guards: {
+      needed: neededGuards(wallet, accounts, instructed, { fee, payer }),
+      held: heldGuards(simulated),
+    },
   }
+}
+
+function heldGuards({ message, keys }: SimulatedMessage): Guard[] {
+  const read = message.instructions.map(({ programIdIndex, accounts, data }) => ({
+    program: keys[programIdIndex] ?? '',
+    accounts: Array.from(accounts, (place) => keys[place] ?? ''),
+    data,
+  }))
+  return readGuards(feePayerOf(message), read)?.guards ?? []
 }
 
 /** Returns the movement of a simulation that failed. No policy permits it. */
@@ -100,6 +117,7 @@ const NO_MOVEMENT = {
   delegates: [],
   powers: [],
   closes: [],
+  guards: { needed: [], held: [] },
 } satisfies Partial<Movement>
 
 /** Returns the first key of a message, which pays its fee. Throws without keys, but every decoded message has one. */

@@ -1,4 +1,5 @@
 /** The movement of a transaction from the point of view of one wallet. */
+import type { Guard } from '../../solana/guards.ts'
 import type { HolderPower } from '../../solana/token-authorities.ts'
 
 /** The failure of a simulated transaction: the program that failed, the reason and the remedy. */
@@ -133,4 +134,12 @@ export interface Movement {
   delegates: Delegation[]
   powers: PowerUse[]
   closes: AccountClosing[]
+  guards: GuardState
+}
+
+export interface GuardState {
+  /** What the chain has to hold so that no more than this movement can land. */
+  needed: Guard[]
+  /** The guards in the transaction itself. */
+  held: Guard[]
 }

@@ -43,7 +43,7 @@ export type TouchedAccounts = ReadonlyMap<string, TouchedAccount>
 
 /**
  * `before` and `after` are in the order of `addresses`, with null for an address without an account. Without the
- * cluster's rent every minimum is 0.
+ * cluster's rent every minimum is 0. `memory` is the account to which the wallet lends its rent for guards.
  */
 export function touchedAccounts(
   wallet: string,
@@ -51,7 +51,7 @@ export function touchedAccounts(
   before: readonly (ChainAccount | null)[],
   after: readonly (ChainAccount | null)[],
   opened: AccountOpenings,
-  minimumOf: RentRate = () => 0n,
+  { minimumOf = () => 0n, memory }: { minimumOf?: RentRate; memory?: string | undefined } = {},
 ): TouchedAccounts {
   return new Map(
     addresses.map((address, i) => {
@@ -59,7 +59,7 @@ export function touchedAccounts(
       const openings = opened.get(address) ?? []
       const tokens = [from.token, to.token, ...openings]
       const owners = new Set(tokens.flatMap((token) => token?.owner ?? []))
-      const endsOwn = to.account === null && owners.size === 1 && owners.has(wallet)
+      const endsOwn = to.account === null && ((owners.size === 1 && owners.has(wallet)) || address === memory)
       const touched: TouchedAccount = {
         address,
         before: from,

@@ -3,6 +3,7 @@ import { solText, tokenText } from '../../solana/amounts.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { isWaiting, isWithin, withApprovals } from '../approvals.ts'
+import { missingGuards } from '../movement/guards.ts'
 import type { Destination, Movement } from '../movement/movement.ts'
 import type { MintLimit, SigningPolicy, Spent } from '../policy.ts'
 import { checkPrograms, checkSigners } from './signature-rules.ts'
@@ -124,6 +125,7 @@ const RULES = [
   ['delegate', checkDelegates],
   ['power', checkPowers],
   ['close', checkClosings],
+  ['guard', checkGuards],
   ['sponsorship', checkSponsorship],
   ['fee', checkFeeLimit],
   ['destination', checkDestinations],
@@ -312,6 +314,23 @@ function checkClosings({ closes, wallet }: Movement): Violation | null {
   const { address, what, lamports, to } = lost
   const message = `the ${what} ${address} would be closed and its ${solText(lamports)} sent to ${to.join(', ')}; send them to the platform wallet ${wallet} instead`
   return { message, details: { address, lamports: String(lamports), to } }
+}
+
+// The rule about guards: the chain holds what was judged.
+
+function checkGuards(
+  { guards: { needed, held } }: Movement,
+  policy: SigningPolicy,
+  _: Spent,
+  { unguarded, isForecast = false }: PolicyCheckOptions,
+): Violation | null {
+  if (policy.guards !== 'required' || isForecast) return null
+  const missing = missingGuards(needed, held)
+  if (missing.length === 0) return null
+  const accounts = missing.map(({ address }) => address)
+  const why = unguarded?.text ?? 'the transaction was built without them; build it again'
+  const message = `more than was simulated could leave ${accounts.join(', ')}: guards are required, but ${why}. Allow it with \`svc signer policy --guards when_it_fits\``
+  return { message, details: { accounts, ...unguarded?.details } }
 }
 
 // The rule about destinations: every receiver must be on the policy's list, if there is one.

@@ -61,13 +61,16 @@ const PROPOSING: ReadonlySet<string | null> = new Set(
 /** Whether it only proposes to a multisig. An inner instruction is not shown, so it is not known to. */
 const proposes = ({ program, call }: InvokedProgram): boolean => program === PROGRAMS.squads.id && PROPOSING.has(call)
 
+/** Instructions of Lighthouse that the message itself names can only make it fail, or lend rent to its payer's memory. */
+const guards = ({ program, depth }: InvokedProgram): boolean => program === PROGRAMS.lighthouse.id && depth === 1
+
 export function checkPrograms(
   { programs }: Movement,
   policy: SigningPolicy,
   _: Spent,
   { role }: PolicyCheckOptions,
 ): Violation | null {
-  const stranger = programs.find((each) => !policy.programs.includes(each.program) && !proposes(each))
+  const stranger = programs.find((each) => !policy.programs.includes(each.program) && !proposes(each) && !guards(each))
   if (stranger !== undefined) {
     const { program, where } = stranger
     if (program === PROGRAMS.squads.id) {
@@ -78,7 +81,9 @@ export function checkPrograms(
     return { message, details: { program, where } }
   }
   if (role === 'pays') return null
-  const user = programs.find(({ depth, wallet, program }) => depth === 1 && wallet && !COSIGNED_PROGRAMS.has(program))
+  const user = programs.find(
+    (each) => each.depth === 1 && each.wallet && !COSIGNED_PROGRAMS.has(each.program) && !guards(each),
+  )
   if (user === undefined) return null
   const { program, where } = user
   const message = `${where} would use the signature of the platform wallet in ${program}, for which it does not cosign; leave the wallet out of that instruction`

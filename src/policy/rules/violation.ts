@@ -35,6 +35,10 @@ export interface PolicyCheckOptions {
   uncapped?: readonly string[]
   /** Set if the wallet pays for the claim of another wallet. */
   sponsored?: SponsoredOutflow | undefined
+  /** Whether it is checked again once it is built with its guards. */
+  isForecast?: boolean
+  /** Why the builder left guards out, and its figures. */
+  unguarded?: { text: string; details: Record<string, unknown> } | undefined
   /** What the first transaction of a request is signed for, and when, in Unix milliseconds. */
   act?: { operation: string; at: number } | undefined
 }

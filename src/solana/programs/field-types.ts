@@ -6,7 +6,7 @@
  */
 import { addressBytes } from '../addresses.ts'
 import { type ByteReader, ShortData } from '../byte-reader.ts'
-import { hexOf, joinBytes, utf8 } from '../bytes.ts'
+import { compactLength, hexOf, joinBytes, utf8 } from '../bytes.ts'
 
 /** One of several: its name, and its fields by name or in their order; null without fields. */
 export interface Variant {
@@ -17,12 +17,16 @@ export interface Variant {
 /** What a scalar of each type is in TypeScript. */
 interface Scalars {
   u8: number
+  i8: number
   u16: number
   i16: number
   u32: number
+  i32: number
   u64: bigint
   u128: bigint
   i64: bigint
+  i128: bigint
+  uleb128: number
   f64: string
   bool: boolean
   string: string
@@ -114,18 +118,33 @@ function float(value: string): Uint8Array {
   return bytes
 }
 
+function unsignedLeb128(from: ByteReader): number {
+  let value = 0
+  for (let scale = 1; scale <= 2 ** 42; scale *= 128) {
+    const byte = from.u8()
+    value += (byte & 0x7f) * scale
+    if (byte < 0x80) return value
+  }
+  throw new ShortData()
+}
+
 const unread = (): never => {
   throw new ShortData()
 }
 
 const SCALARS: { readonly [T in keyof Scalars]: FieldType<Scalars[T]> } = {
   u8: whole(1, (from) => from.u8()),
+  i8: whole(1, (from) => (from.u8() << 24) >> 24, true),
   u16: whole(2, (from) => from.u16()),
   i16: whole(2, (from) => from.i16(), true),
   u32: whole(4, (from) => from.u32()),
+  i32: whole(4, (from) => from.u32() | 0, true),
   u64: whole(8, (from) => from.u64()),
   u128: whole(16, (from) => from.u128()),
   i64: whole(8, (from) => from.i64(), true),
+  i128: whole(16, (from) => BigInt.asIntN(128, from.u128()), true),
+  /** Seven bits in each byte, the lowest first. */
+  uleb128: { size: null, read: unsignedLeb128, write: (value) => Uint8Array.from(compactLength(value)), show: String },
   /** As decimal text. */
   f64: { size: 8, read: (from) => String(from.f64()), write: float, show: String },
   bool: {

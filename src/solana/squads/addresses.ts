@@ -1,22 +1,14 @@
 /** Addresses of a Squads v4 multisig: its vaults, transactions, proposals, ephemeral signers and buffers. */
-import { createHash } from 'node:crypto'
-import { addressBytes, addressOf } from '../addresses.ts'
-import { isEd25519Point } from '../curve.ts'
+import { addressBytes } from '../addresses.ts'
+import { deriveAddress, type ProgramAddress } from '../program-addresses.ts'
 import { PROGRAMS } from '../programs.ts'
 import { MAX_U64 } from '../u64.ts'
-
-/** A program address, and the bump that moves it off the curve; the program stores both. */
-interface SquadsAddress {
-  address: string
-  bump: number
-}
 
 /** Most ephemeral signers and vaults that the program can number. */
 export const MAX_INDEX = 255
 
 const text = (word: string) => Buffer.from(word)
 const PREFIX = text('multisig')
-const DERIVED = text('ProgramDerivedAddress')
 
 /** The address of a multisig, from the key that signed its creation. */
 export const multisigAddress = (createKey: string): string => derive(PREFIX, addressBytes(createKey)).address
@@ -51,28 +43,19 @@ export function ephemeralSignersOf(multisig: string, index: bigint, count: numbe
 export const transactionBufferAddress = (multisig: string, creator: string, bufferIndex: number): string =>
   derive(addressBytes(multisig), text('transaction_buffer'), addressBytes(creator), byte(bufferIndex)).address
 
-export const findVault = (multisig: string, vaultIndex: number): SquadsAddress =>
+export const findVault = (multisig: string, vaultIndex: number): ProgramAddress =>
   derive(addressBytes(multisig), text('vault'), byte(vaultIndex))
 
-export const findTransaction = (multisig: string, index: bigint): SquadsAddress =>
+export const findTransaction = (multisig: string, index: bigint): ProgramAddress =>
   derive(addressBytes(multisig), text('transaction'), u64(index))
 
-export const findProposal = (multisig: string, index: bigint): SquadsAddress =>
+export const findProposal = (multisig: string, index: bigint): ProgramAddress =>
   derive(addressBytes(multisig), text('transaction'), u64(index), text('proposal'))
 
-export const findEphemeralSigner = (transaction: string, index: number): SquadsAddress =>
+export const findEphemeralSigner = (transaction: string, index: number): ProgramAddress =>
   derive(addressBytes(transaction), text('ephemeral_signer'), byte(index))
 
-function derive(...seeds: readonly Uint8Array[]): SquadsAddress {
-  const program = addressBytes(PROGRAMS.squads.id)
-  for (let bump = MAX_INDEX; bump >= 0; bump--) {
-    const hash = createHash('sha256').update(PREFIX)
-    for (const seed of [...seeds, Buffer.of(bump), program, DERIVED]) hash.update(seed)
-    const address = hash.digest()
-    if (!isEd25519Point(address)) return { address: addressOf(address), bump }
-  }
-  throw new Error('no bump leads off the curve')
-}
+const derive = (...seeds: readonly Uint8Array[]): ProgramAddress => deriveAddress(PROGRAMS.squads.id, PREFIX, ...seeds)
 
 /** Throws RangeError for a number that is not 0 to 255. */
 function byte(index: number): Buffer {

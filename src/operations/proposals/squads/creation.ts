@@ -14,6 +14,7 @@ import {
 } from '../../../chain/programs/squads/index.ts'
 import { accountsAtSlot } from '../../../chain/reads/node-reads.ts'
 import { withFixedBudget } from '../../../chain/sending/compute-budget.ts'
+import { unguarded } from '../../../chain/sending/guarding.ts'
 import type { Envelope } from '../../../chain/sending/unsigned.ts'
 import type { Context } from '../../../context.ts'
 import { badRequest } from '../../../platform/errors.ts'
@@ -206,6 +207,7 @@ async function buildCreation(
     transaction: withTerms(transaction, { units: CREATION_UNITS, price }),
     requiredSigners,
     cosigners: [],
+    guarding: unguarded('not_simulated'),
     secretKeys: [],
     recentBlockhash,
     lastValidBlockHeight,

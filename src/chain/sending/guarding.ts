@@ -1,0 +1,116 @@
+/** Puts guards around a built transaction: what its simulation takes from the wallets is all that the chain lets it take. */
+import type { GuardAnswer } from '../../api/payloads.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { TooMuchForVersion1 } from '../../solana/compiling.ts'
+import { type Guard, memoryBytes, withGuards } from '../../solana/guards.ts'
+import { decodeWireTransaction, keyAt, MAX_ACCOUNT_LOCKS, maxBytesOf } from '../../solana/messages.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { Chain } from '../connection.ts'
+import { readRentRate } from '../reads/rpc-reads.ts'
+import { readMovements } from './movements.ts'
+
+/** Why a transaction has no guards, or not all of them. */
+export type UnguardedReason = NonNullable<GuardAnswer['reason']>
+
+/** What holds when the transaction lands. */
+export interface Guarding {
+  guards: readonly Guard[]
+  /** Null if nothing is missing. */
+  reason: UnguardedReason | null
+  /** Accounts that have no guard. */
+  unguarded: readonly string[]
+  /** Bytes that the missing guards need beyond the room of the transaction; null for another reason. */
+  missingBytes: number | null
+}
+
+export const unguarded = (reason: UnguardedReason): Guarding => ({
+  guards: [],
+  reason,
+  unguarded: [],
+  missingBytes: null,
+})
+
+/**
+ * Simulates the transaction and adds the guards that its wallets need: as many as fit, the wallets first. Returns it
+ * unchanged, with the reason, if it cannot have any.
+ */
+export async function guardedTransaction(
+  chain: Chain,
+  transaction: Uint8Array,
+  wallets: readonly string[],
+): Promise<{ transaction: Uint8Array; guarding: Guarding }> {
+  const without = (reason: UnguardedReason) => ({ transaction, guarding: unguarded(reason) })
+  if (!(await chain.hasProgram(PROGRAMS.lighthouse.id))) return without('program_missing')
+  const decoded = decodeWireTransaction(transaction)
+  const shown = await readMovements(chain, decoded, wallets).catch(() => null)
+  if (shown === null || shown.movements.some(({ err }) => err !== null)) return without('not_simulated')
+  const { loaded, lamportsAfter } = shown
+  const needed = inOrder(shown.movements.flatMap(({ guards }) => guards.needed))
+  if (needed.length === 0) return { transaction, guarding: { ...unguarded('off'), reason: null } }
+  const lent = (await readRentRate(chain))(memoryBytes(needed))
+  // The payer lends the rent of the memory until the end of the transaction.
+  if (lamportsAfter(keyAt(decoded.message, 0)) < 2n * lent) return without('no_lamports')
+  const most = maxBytesOf(transaction)
+  const sizeOf = (guards: readonly Guard[]) => sizeWith(transaction, guards, loaded)
+  const fitting = needed.findLastIndex((_, last) => sizeOf(needed.slice(0, last + 1)) <= most) + 1
+  const guards = needed.slice(0, fitting)
+  const missing = needed.slice(fitting)
+  return {
+    transaction: withGuards(transaction, guards, loaded),
+    guarding: {
+      guards,
+      reason: missing.length === 0 ? null : 'no_room',
+      unguarded: missing.map(({ address }) => address),
+      missingBytes: missing.length === 0 ? null : sizeOf(needed) - most,
+    },
+  }
+}
+
+/** Each wallet before all token accounts, so that what does not fit is a token account. */
+const inOrder = (guards: readonly Guard[]): Guard[] => [
+  ...guards.filter(({ kind }) => kind === 'wallet'),
+  ...guards.filter(({ kind }) => kind === 'token'),
+]
+
+/** Infinity if there is room in bytes but not in accounts. */
+function sizeWith(transaction: Uint8Array, guards: readonly Guard[], loaded: Parameters<typeof withGuards>[2]): number {
+  try {
+    const guarded = withGuards(transaction, guards, loaded)
+    const { keys } = decodeWireTransaction(transaction).message
+    const added = guarded.length - transaction.length
+    const locks = keys.length + (loaded?.writable.length ?? 0) + (loaded?.readonly.length ?? 0)
+    return locks + 3 > MAX_ACCOUNT_LOCKS ? Number.POSITIVE_INFINITY : transaction.length + added
+  } catch (error) {
+    if (error instanceof TooMuchForVersion1) return Number.POSITIVE_INFINITY
+    throw error
+  }
+}
+
+const REASONS: Readonly<Record<UnguardedReason, (guarding: Guarding) => string>> = {
+  off: () => 'guards are off',
+  vault: () => 'the vault of a multisig acts: its guards are added when the proposal is executed',
+  program_missing: () =>
+    `${PROGRAMS.lighthouse.name} (${PROGRAMS.lighthouse.id}), which would hold them, is not on this cluster`,
+  not_simulated: () => 'the transaction cannot be simulated yet, so nobody knows what it takes',
+  no_room: ({ missingBytes }) =>
+    Number.isFinite(missingBytes)
+      ? `they need ${missingBytes} bytes more than the transaction has room for: send tx_version 1, or do less in one transaction`
+      : 'the transaction names too many accounts for them: do less in one transaction',
+  no_lamports: () => 'the fee payer has too little SOL left to lend them the rent of their memory',
+}
+
+/** Why guards are missing, as a clause, and its figures; undefined if none is. */
+export function unguardedOf({ reason, missingBytes, unguarded: accounts, guards }: Guarding) {
+  if (reason === null) return undefined
+  const bytes = missingBytes === null || !Number.isFinite(missingBytes) ? {} : { missing_bytes: missingBytes }
+  const text = REASONS[reason]({ guards, reason, missingBytes, unguarded: accounts })
+  return { text, details: { reason, ...bytes, ...(accounts.length === 0 ? {} : { accounts }) } }
+}
+
+/** Throws bad_request unless every guard is there. */
+export function requireGuarded(guarding: Guarding): void {
+  const missing = unguardedOf(guarding)
+  if (missing === undefined) return
+  const { text, details } = missing
+  throw badRequest(`guard: not everything can be guarded, because ${text}`, { param: 'guard', details })
+}

@@ -1,0 +1,93 @@
+/** The guards that a transaction needs so that no more can land than its simulation shows (docs/signer.md). */
+import { type Guard, guardMemory, type TokenGuard } from '../../solana/guards.ts'
+import { associatedTokenAddress } from '../../solana/program-addresses.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import type { InstructedTransfer, InstructionEffects } from './instruction-effects.ts'
+import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
+
+/**
+ * Guards of the wallet and of each token account that stays its own, those first that lose something. What others pay in
+ * is not demanded, because it may be less when the transaction lands. `fee` is in lamports, 0 if another account pays.
+ */
+export function neededGuards(
+  wallet: string,
+  accounts: TouchedAccounts,
+  { transfers }: InstructionEffects,
+  { fee, payer }: { fee: bigint; payer: string },
+): Guard[] {
+  const tokens = [...accounts.values()].flatMap((touched) => tokenGuard(wallet, touched, accounts, transfers) ?? [])
+  const losing = tokens.filter(({ change }) => change !== null && change < 0n)
+  const others = tokens.filter((guard) => !losing.includes(guard))
+  return [...walletGuard(wallet, accounts, transfers, { fee, payer }), ...losing, ...others]
+}
+
+function walletGuard(
+  wallet: string,
+  accounts: TouchedAccounts,
+  transfers: readonly InstructedTransfer[],
+  { fee, payer }: { fee: bigint; payer: string },
+): Guard[] {
+  const touched = accounts.get(wallet)
+  const [before, after] = [touched?.before.account, touched?.after.account]
+  if (!before || !after || after.owner !== SYSTEM_PROGRAM || after.data.length > 0) return []
+  // Accounts that the transaction closes are one purse with the wallet, like the memory of the guards themselves.
+  const closed = [...accounts.values()].filter(({ isOwnToken, after: { account } }) => isOwnToken && account === null)
+  const purse = new Set([wallet, guardMemory(payer).address, ...closed.map(({ address }) => address)])
+  const left = sumOf(transfers, ({ from, to, mint }) => isSol(mint) && isIn(purse, from) && !isIn(purse, to))
+  const emptied = closed.reduce((sum, { before: { account } }) => sum + (account?.lamports ?? 0n), 0n)
+  const lost = before.lamports - after.lamports - fee
+  return [{ kind: 'wallet', address: wallet, change: -larger(left - emptied, lost) }]
+}
+
+function tokenGuard(
+  wallet: string,
+  { address, before, after }: TouchedAccount,
+  accounts: TouchedAccounts,
+  transfers: readonly InstructedTransfer[],
+): TokenGuard | null {
+  const { token, account } = after
+  if (token === null || account === null || token.owner !== wallet) return null
+  const isKnown = before.token?.owner === wallet && before.token.mint === token.mint
+  const shown = token.amount - (isKnown ? (before.token?.amount ?? 0n) : 0n)
+  const isOfMint = (mint: string | null) => mint === token.mint || (mint === null && token.mint === WRAPPED_SOL)
+  const isOwn = (from: string | null) =>
+    from !== null && (from === wallet || accounts.get(from)?.before.token?.owner === wallet)
+  const left = sumOf(transfers, ({ from, mint }) => from === address && mint === token.mint)
+  const moved = sumOf(transfers, ({ from, to, mint }) => to === address && isOfMint(mint) && isOwn(from))
+  const change = smaller(shown, moved - left)
+  return {
+    kind: 'token',
+    address,
+    change: isKnown ? change : null,
+    least: isKnown ? 0n : larger(change, 0n),
+    owner: address === associatedTokenAddress(wallet, token.mint, account.owner) ? null : wallet,
+    delegate: token.delegate,
+    closeAuthority: token.closeAuthority,
+    isFrozen: token.state === 'frozen',
+  }
+}
+
+const isSol = (mint: string | null): boolean => mint === null || mint === WRAPPED_SOL
+const isIn = (purse: ReadonlySet<string>, address: string | null): boolean => address !== null && purse.has(address)
+const sumOf = (transfers: readonly InstructedTransfer[], counts: (transfer: InstructedTransfer) => boolean): bigint =>
+  transfers.reduce((sum, transfer) => (counts(transfer) ? sum + transfer.amount : sum), 0n)
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+/** The needed guards that those in the transaction do not hold: one is missing, allows more, or names another control. */
+export const missingGuards = (needed: readonly Guard[], held: readonly Guard[]): Guard[] =>
+  needed.filter((guard) => !held.some((each) => holds(each, guard)))
+
+function holds(held: Guard, needed: Guard): boolean {
+  if (held.kind !== needed.kind || held.address !== needed.address) return false
+  if (held.kind === 'wallet' || needed.kind === 'wallet') return isAtLeast(held.change, needed.change)
+  const isSame =
+    held.owner === needed.owner &&
+    held.delegate === needed.delegate &&
+    held.closeAuthority === needed.closeAuthority &&
+    held.isFrozen === needed.isFrozen
+  return isSame && held.least >= needed.least && isAtLeast(held.change, needed.change)
+}
+
+const isAtLeast = (held: bigint | null, needed: bigint | null): boolean =>
+  needed === null || (held !== null && held >= needed)

@@ -1,0 +1,230 @@
+/**
+ * Guards: instructions of Lighthouse around those of a transaction, without which it would do more than was judged. They
+ * remember balances at the start and fail the transaction at its end, whatever has changed on chain since.
+ */
+import { addressBytes } from './addresses.ts'
+import { utf8 } from './bytes.ts'
+import { type Added, insertInstructions } from './compiling.ts'
+import type { DecodedMessage } from './decoded-message.ts'
+import type { LoadedAddresses } from './lookup-tables.ts'
+import { decodeWireTransaction, keyAt } from './messages.ts'
+import { deriveAddress } from './program-addresses.ts'
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './program-ids.ts'
+import { LIGHTHOUSE } from './programs/lighthouse.ts'
+import { SYSTEM } from './programs/system.ts'
+import type { PlainInstruction } from './programs/table.ts'
+import { TOKEN_AMOUNT_OFFSET } from './token-accounts.ts'
+
+/** A wallet stays one of the System program without data, and its lamports change by no less than `change`. */
+export interface WalletGuard {
+  kind: 'wallet'
+  address: string
+  /** Lamports from the first to the last instruction, so without the fee; negative for what may leave. */
+  change: bigint
+}
+
+/** Who controls a token account stays as it is, and its amount changes by no less than `change`. */
+export interface TokenGuard {
+  kind: 'token'
+  address: string
+  /** Raw units; null for an account that the transaction opens. */
+  change: bigint | null
+  /** The least amount of an account that the transaction opens, in raw units. */
+  least: bigint
+  /** Its owner; null for the associated account of its owner, which no instruction can give away unnoticed. */
+  owner: string | null
+  delegate: string | null
+  closeAuthority: string | null
+  isFrozen: boolean
+}
+
+export type Guard = WalletGuard | TokenGuard
+
+/** Number of the payer's memory account that guards use; others may be used by other programs. */
+const MEMORY_ID = 0x73
+const SLOT_BYTES = 8
+const U64_BYTES = 8
+const FROZEN = 2
+const INITIALIZED = 1
+
+/** The account in which Lighthouse keeps balances during the transaction; the payer lends its rent. */
+export const guardMemory = (payer: string) =>
+  deriveAddress(LIGHTHOUSE.id, utf8('memory'), addressBytes(payer), Uint8Array.of(MEMORY_ID))
+
+/** Bytes of the memory account of these guards. */
+export const memoryBytes = (guards: readonly Guard[]): number =>
+  SLOT_BYTES * guards.filter(({ change }) => change !== null).length
+
+const variant = (name: string, value: unknown = null) => ({ name, value })
+const is = (name: string, value: unknown) => variant(name, { value, operator: variant('equal') })
+const atLeast = (name: string, value: bigint) => variant(name, { value, operator: variant('greater_than_or_equal') })
+/** What the node logs if a guard fails: the value and its bound. */
+const LOG_LEVEL = variant('failed_plaintext')
+
+/** The instructions before and after those of the transaction. Nothing may follow the last ones. */
+export function guardInstructions(
+  payer: string,
+  guards: readonly Guard[],
+): { first: PlainInstruction[]; last: PlainInstruction[] } {
+  const { address: memory, bump } = guardMemory(payer)
+  const place = { memory_id: MEMORY_ID, memory_bump: bump }
+  const relative = guards.filter(({ change }) => change !== null)
+  const offsetOf = (guard: Guard) => SLOT_BYTES * relative.indexOf(guard)
+  // The last place comes first: it makes the account as large as all need, before the payer's lamports are read.
+  const first = [...relative]
+    .reverse()
+    .map((guard) =>
+      LIGHTHOUSE.instruction(
+        'memory_write',
+        { program: LIGHTHOUSE.id, system_program: SYSTEM_PROGRAM, payer, memory, source_account: guard.address },
+        { ...place, write_offset: offsetOf(guard), write_type: sourceOf(guard) },
+      ),
+    )
+  const last = guards.flatMap((guard) => [
+    ...(guard.change === null ? [] : [deltaOf(guard, guard.change, { memory, offset: offsetOf(guard) })]),
+    guard.kind === 'wallet' ? walletAssertion(guard) : tokenAssertion(guard),
+  ])
+  const close = LIGHTHOUSE.instruction('memory_close', { program: LIGHTHOUSE.id, payer, memory }, place)
+  return { first, last: relative.length === 0 ? last : [...last, close] }
+}
+
+const sourceOf = ({ kind }: Guard) =>
+  kind === 'wallet'
+    ? variant('account_info', variant('lamports'))
+    : variant('account_data', { offset: TOKEN_AMOUNT_OFFSET, data_length: U64_BYTES })
+
+function deltaOf({ kind, address }: Guard, change: bigint, { memory, offset }: { memory: string; offset: number }) {
+  const assertion =
+    kind === 'wallet'
+      ? variant('account_info', { a_offset: offset, assertion: atLeast('lamports', change) })
+      : variant('data', { a_offset: offset, b_offset: TOKEN_AMOUNT_OFFSET, assertion: atLeast('u64', change) })
+  return LIGHTHOUSE.instruction(
+    'assert_account_delta',
+    { account_a: memory, account_b: address },
+    { log_level: LOG_LEVEL, assertion },
+  )
+}
+
+const walletAssertion = ({ address }: WalletGuard) =>
+  LIGHTHOUSE.instruction(
+    'assert_account_info_multi',
+    { target_account: address },
+    {
+      log_level: LOG_LEVEL,
+      assertions: [is('known_owner', variant('system')), is('data_length', 0n)],
+    },
+  )
+
+const tokenAssertion = ({ address, owner, delegate, closeAuthority, isFrozen, least }: TokenGuard) =>
+  LIGHTHOUSE.instruction(
+    'assert_token_account_multi',
+    { target_account: address },
+    {
+      log_level: LOG_LEVEL,
+      assertions: [
+        owner === null ? variant('owner_is_derived') : is('owner', owner),
+        is('delegate', delegate),
+        is('state', isFrozen ? FROZEN : INITIALIZED),
+        is('close_authority', closeAuthority),
+        ...(least === 0n ? [] : [atLeast('amount', least)]),
+      ],
+    },
+  )
+
+/** The transaction with these guards, unsigned. It may be larger than the chain takes. */
+export function withGuards(transaction: Uint8Array, guards: readonly Guard[], loaded?: LoadedAddresses): Uint8Array {
+  if (guards.length === 0) return transaction
+  const { message } = decodeWireTransaction(transaction)
+  const { first, last } = guardInstructions(keyAt(message, 0), guards)
+  const added: Added = { first, last, place: instructionsBefore(message) }
+  return insertInstructions(message, added, loaded)
+}
+
+/** Instructions that must stay at the beginning: a durable nonce, and limits of version 0. */
+function instructionsBefore(message: DecodedMessage): number {
+  const place = message.instructions.findIndex(({ programIdIndex, data }, i) => {
+    const program = keyAt(message, programIdIndex)
+    const isNonce = i === 0 && program === SYSTEM_PROGRAM && SYSTEM.nameOf(data) === 'advanceNonce'
+    return program !== COMPUTE_BUDGET_PROGRAM && !isNonce
+  })
+  return place === -1 ? message.instructions.length : place
+}
+
+/** An instruction by the addresses of its accounts. */
+export interface ReadInstruction {
+  program: string
+  accounts: readonly string[]
+  data: Uint8Array
+}
+
+/**
+ * The guards of a transaction as `withGuards` writes them, to the byte, and the places of their instructions. Null if it
+ * has instructions of Lighthouse that are anything else, or none.
+ */
+export function readGuards(
+  payer: string,
+  all: readonly ReadInstruction[],
+): { guards: Guard[]; places: number[] } | null {
+  const places = all.flatMap(({ program }, i) => (program === LIGHTHOUSE.id ? [i] : []))
+  const own = places.map((place) => all[place] as ReadInstruction)
+  const calls = own.map(({ program, accounts, data }) => LIGHTHOUSE.flatCall(program, accounts, data))
+  const guards: Guard[] = []
+  let change: bigint | null = null
+  for (const [i, call] of calls.entries()) {
+    if (call?.type === 'assert_account_delta') change = boundIn(own[i] as ReadInstruction)
+    const guard = guardIn(own[i] as ReadInstruction, change)
+    if (guard === null) continue
+    guards.push(guard)
+    change = null
+  }
+  const { first, last } = guardInstructions(payer, guards)
+  if (guards.length === 0 || first.length + last.length !== own.length) return null
+  const isSame = [...first, ...last].every((wanted, i) => isInstruction(own[i] as ReadInstruction, wanted))
+  const before = places.slice(0, first.length)
+  const isAtStart = before.every((place, i) => i === 0 || place === (before[i - 1] as number) + 1)
+  const isAtEnd = places.slice(first.length).every((place, i) => place === all.length - last.length + i)
+  const isBeforeOthers = all
+    .slice(0, before[0] ?? 0)
+    .every(({ program, data }, i) =>
+      program === COMPUTE_BUDGET_PROGRAM
+        ? true
+        : i === 0 && program === SYSTEM_PROGRAM && SYSTEM.nameOf(data) === 'advanceNonce',
+    )
+  return isSame && isAtStart && isAtEnd && isBeforeOthers ? { guards, places } : null
+}
+
+const isInstruction = (found: ReadInstruction, wanted: PlainInstruction): boolean =>
+  Buffer.from(found.data).equals(wanted.data) &&
+  found.accounts.length === wanted.accounts.length &&
+  wanted.accounts.every(({ address }, i) => address === found.accounts[i])
+
+interface Assertion {
+  name: string
+  value: { value?: unknown; assertion?: Assertion } | null
+}
+
+function boundIn({ data }: ReadInstruction): bigint | null {
+  const delta = LIGHTHOUSE.argsOf('assert_account_delta', data)?.assertion as Assertion | undefined
+  const value = delta?.value?.assertion?.value?.value
+  return typeof value === 'bigint' ? value : null
+}
+
+/** The guard that this instruction ends; what it does not say is found by writing it anew. */
+function guardIn({ accounts: [address = ''], data }: ReadInstruction, change: bigint | null): Guard | null {
+  if (LIGHTHOUSE.argsOf('assert_account_info_multi', data) !== null) {
+    return change === null ? null : { kind: 'wallet', address, change }
+  }
+  const args = LIGHTHOUSE.argsOf('assert_token_account_multi', data)
+  if (args === null) return null
+  const said = new Map((args.assertions as readonly Assertion[]).map(({ name, value }) => [name, value?.value]))
+  return {
+    kind: 'token',
+    address,
+    change,
+    least: (said.get('amount') as bigint | undefined) ?? 0n,
+    owner: (said.get('owner') as string | undefined) ?? null,
+    delegate: (said.get('delegate') as string | null | undefined) ?? null,
+    closeAuthority: (said.get('close_authority') as string | null | undefined) ?? null,
+    isFrozen: said.get('state') === FROZEN,
+  }
+}
