@@ -26,6 +26,7 @@ import { withMessageTerms } from '../chain/sending/message-terms.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/sending/unsigned.ts'
 import type { Context, Services } from '../context.ts'
 import { badRequest } from '../platform/errors.ts'
+import type { Slack } from '../policy/movement/guards.ts'
 import { addressOf } from '../solana/addresses.ts'
 import { solText } from '../solana/amounts.ts'
 import type { Program } from '../solana/programs.ts'
@@ -66,6 +67,8 @@ export interface TransactionPlan {
   createdBytes?: number
   /** Wallets beside the signers that the chain guards, such as the vault whose proposal is executed. */
   guarded?: readonly string[]
+  /** What may leave beyond the simulation. */
+  slack?: readonly Slack[]
   /** May throw the failure of the simulation, so that no transaction is signed that a program refuses. */
   onFailedSimulation?: (simulation: FailedSimulation) => void
 }
@@ -80,6 +83,7 @@ export interface BuiltTransaction extends UnsignedTransaction {
   /** Block height after which the transaction can no longer land. */
   lastValidBlockHeight: number
   guarding: Guarding
+  slack?: readonly Slack[]
 }
 
 /**
@@ -132,13 +136,14 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
     recentBlockhash,
     lastValidBlockHeight,
     guarding,
+    ...(plan.slack === undefined ? {} : { slack: plan.slack }),
   }
 }
 
 /** Adds the guards of all wallets that sign, but not of keys that the build made. */
 async function guard(
   services: BuildingServices,
-  { payer, follows, guarded = [] }: TransactionPlan,
+  { payer, follows, guarded = [], slack }: TransactionPlan,
   { transaction, requiredSigners, secretKeys = [] }: Awaited<ReturnType<TransactionPlan['build']>>,
 ): Promise<{ transaction: Uint8Array; guarding: Guarding }> {
   const { guard: mode = 'when_it_fits', vaultActing, chain } = services
@@ -148,7 +153,7 @@ async function guard(
   const made = new Set(secretKeys.map((key) => addressOf(key.subarray(SEED_BYTES))))
   const wallets = [...new Set([payer, ...requiredSigners, ...guarded])].filter((wallet) => !made.has(wallet))
   const answer =
-    follows === undefined ? await guardedTransaction(chain, transaction, wallets) : without('not_simulated')
+    follows === undefined ? await guardedTransaction(chain, transaction, wallets, slack) : without('not_simulated')
   if (mode === 'required') requireGuarded(answer.guarding)
   return answer
 }
@@ -205,9 +210,9 @@ export const trackingOf = (
  * because the program moves them between its own accounts.
  */
 export const signingDraft = (
-  { transaction, cosigners, secretKeys, guarding }: BuiltTransaction,
+  { transaction, cosigners, secretKeys, guarding, slack = [] }: BuiltTransaction,
   uncapped: readonly string[] = [],
-): SigningDraft => ({ transaction, cosigners, secretKeys, uncapped, guarding })
+): SigningDraft => ({ transaction, cosigners, secretKeys, uncapped, guarding, slack })
 
 /**
  * Returns blockhash, its last block height, and price (micro-lamports per unit) for transactions that cannot be

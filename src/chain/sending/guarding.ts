@@ -1,6 +1,7 @@
 /** Puts guards around a built transaction: what its simulation takes from the wallets is all that the chain lets it take. */
 import type { GuardAnswer } from '../../api/payloads.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { type Slack, withRoom } from '../../policy/movement/guards.ts'
 import { TooMuchForVersion1 } from '../../solana/compiling.ts'
 import { type Guard, memoryBytes, withGuards } from '../../solana/guards.ts'
 import { decodeWireTransaction, keyAt, MAX_ACCOUNT_LOCKS, maxBytesOf } from '../../solana/messages.ts'
@@ -38,6 +39,7 @@ export async function guardedTransaction(
   chain: Chain,
   transaction: Uint8Array,
   wallets: readonly string[],
+  slack: readonly Slack[] = [],
 ): Promise<{ transaction: Uint8Array; guarding: Guarding }> {
   const without = (reason: UnguardedReason) => ({ transaction, guarding: unguarded(reason) })
   if (!(await chain.hasProgram(PROGRAMS.lighthouse.id))) return without('program_missing')
@@ -45,7 +47,7 @@ export async function guardedTransaction(
   const shown = await readMovements(chain, decoded, wallets).catch(() => null)
   if (shown === null || shown.movements.some(({ err }) => err !== null)) return without('not_simulated')
   const { loaded, lamportsAfter } = shown
-  const needed = inOrder(shown.movements.flatMap(({ guards }) => guards.needed))
+  const needed = withRoom(inOrder(shown.movements.flatMap(({ guards }) => guards.needed)), slack)
   if (needed.length === 0) return { transaction, guarding: { ...unguarded('off'), reason: null } }
   const lent = (await readRentRate(chain))(memoryBytes(needed))
   // The payer lends the rent of the memory until the end of the transaction.

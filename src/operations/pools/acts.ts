@@ -34,7 +34,7 @@ import { requireRecipients } from '../recipients.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
 import { requireReceivers } from './launch-terms.ts'
 import { isFull, requireCurve, requirePool } from './on-chain.ts'
-import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, paidMint, quotePoolSwap } from './pool-swap.ts'
+import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, paidMint, quotePoolSwap, slackIn } from './pool-swap.ts'
 import { requireTakenPreset } from './preset-rehearsals.ts'
 import { sharedCurve } from './presets.ts'
 import { readSharedConfig, sharedDataHash } from './shared-config.ts'
@@ -62,6 +62,8 @@ export const swapPool = unsignedAct<Routes['swap']>(
     return {
       payer,
       fallbackUnits: POOL_SWAP_UNITS,
+      // Near its end a curve takes a part, which is more if others sell before.
+      slack: [slackIn(payer, paid, order.amount - quote.amountIn)],
       build: ({ before = [], ...envelope }) =>
         buildPoolSwap(chainPool, { ...envelope, before: [...before, ...proof], ...order, minimumOut }),
       summary: {

@@ -4,7 +4,9 @@ import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { ProvenMint } from '../../chain/programs/tokens/index.ts'
 import type { Envelope, UnsignedTransaction } from '../../chain/sending/unsigned.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import type { Slack } from '../../policy/movement/guards.ts'
+import { associatedTokenAddress } from '../../solana/program-addresses.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { ChainPool } from './on-chain.ts'
 
 /** Compute limit of a swap that cannot be simulated, above the highest measured cost of either family. */
@@ -47,3 +49,9 @@ export function paidMint({ type, pool }: ChainPool, side: PoolSwapOrder['side'])
 }
 
 const TOKEN_PROGRAM_IDS = { spl: TOKEN_PROGRAM, token2022: TOKEN_2022_PROGRAM } as const
+
+/** What more may leave the payer of this mint; wrapped SOL is that of the payer. */
+export const slackIn = (payer: string, { mint, program }: Omit<ProvenMint, 'decimals'>, amount: bigint): Slack =>
+  mint === WRAPPED_SOL
+    ? { account: payer, mint: null, amount }
+    : { account: associatedTokenAddress(payer, mint, program), mint, amount }

@@ -23,12 +23,13 @@ import {
 } from '../../chain/programs/damm-v2/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
+import type { Slack } from '../../policy/movement/guards.ts'
 import { checkedPeriods, checkedSplit } from '../../solana/lock-schedule.ts'
 import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
 import { act, type Plan, type Summary } from '../act.ts'
 import { newKey, trackingOf } from '../building.ts'
 import { requirePositionPool } from '../fee-claims/plan-positions.ts'
-import { minimumOutOf } from '../pools/pool-swap.ts'
+import { minimumOutOf, slackIn } from '../pools/pool-swap.ts'
 import {
   chosenLiquidity,
   type FoundPosition,
@@ -66,6 +67,7 @@ export const openPosition = positionAct<Routes['open']>('position.open', async (
       ...(await buildPositionOpening({ ...envelope, pool, nftMint, liquidity: cost.liquidity, maximum })),
       secretKeys: [secretKey],
     }),
+    slack: slackOf(input.payer, pool, addition),
     summary: { ...sidesOf(pool), position, nft_mint: nftMint, ...additionRecord(addition) },
   }
 })
@@ -78,6 +80,7 @@ export const addLiquidity = positionAct<Routes['add']>('position.add', async (co
   return {
     fallbackUnits: POSITION_ACT_UNITS.add,
     build: (envelope) => buildLiquidityAddition({ ...envelope, pool, position, liquidity, maximum: addition.maximum }),
+    slack: slackOf(input.payer, pool, addition),
     summary: {
       ...sidesOf(pool),
       position: position.position,
@@ -120,6 +123,14 @@ async function planAddition(pool: DammV2Pool, moment: PoolMoment, input: Additio
     return raised < MAX_U64 ? raised : MAX_U64
   }
   return { cost, maximum: { amountA: most(cost.amountA), amountB: most(cost.amountB) } }
+}
+
+/** If the price moves, up to the maximum of each token leaves. */
+function slackOf(payer: string, pool: DammV2Pool, { cost, maximum }: Addition): Slack[] {
+  return [
+    slackIn(payer, { mint: pool.tokenAMint, program: pool.tokenAProgram }, maximum.amountA - cost.amountA),
+    slackIn(payer, { mint: pool.tokenBMint, program: pool.tokenBProgram }, maximum.amountB - cost.amountB),
+  ].filter(({ amount }) => amount > 0n)
 }
 
 function buysNothing(pool: DammV2Pool, { takesA, takesB }: LiquidityCost, { amount_a, amount_b }: AdditionInput) {

@@ -7,6 +7,7 @@ import { readMovement } from '../../chain/sending/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { excessOver } from '../../policy/approved-movement.ts'
+import { type Slack, withSlack } from '../../policy/movement/guards.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
@@ -21,7 +22,7 @@ import { lockPolicyState, type PolicyState, policySha256 } from './policy-state.
 import { auditedRefusal, messageKnown, policyVerdict, signingEnded } from './refusals.ts'
 import { requireCluster } from './require-signer.ts'
 import type { SigningContext, SigningDraft, WaitingDraft } from './types.ts'
-import { draftKeys, type MustWait, timelessSha256 } from './waiting-draft.ts'
+import { draftKeys, draftSlack, type MustWait, timelessSha256 } from './waiting-draft.ts'
 
 /** A signing that is stored but not signed yet. */
 export type ReservedSigning = Pick<
@@ -49,9 +50,9 @@ export async function reserveSigning(
 ): Promise<ReservedSigning | MustWait> {
   const { store, clock } = context
   const wallet = signer.address
-  const { transaction: raw, cosigners = [], uncapped = [], guarding, sponsored } = draft
+  const { transaction: raw, cosigners = [], uncapped = [], guarding, slack, sponsored } = draft
   const unguarded = guarding && unguardedOf(guarding)
-  const { genesis, transaction, movement } = await checkedDraft(context, raw, wallet)
+  const { genesis, transaction, movement } = await checkedDraft(context, raw, { wallet, slack })
   const message_sha256 = hash('sha256', transaction.messageBytes, 'hex')
   const created_at = clock.now()
   const bytes = Buffer.from(raw)
@@ -97,7 +98,7 @@ export async function reserveWaiting(
   const approvedSha256 = timelessSha256(stored)
   const { blockhash } = await readLatestBlockhash(context.chain)
   const { transaction: raw } = cosignedBy(withBlockhash(stored, blockhash), draftKeys(waiting))
-  const { genesis, transaction, movement } = await checkedDraft(context, raw, wallet)
+  const { genesis, transaction, movement } = await checkedDraft(context, raw, { wallet, slack: draftSlack(waiting) })
   const { cosigners, uncapped } = waiting
   const options = { role: 'pays', cosigners, uncapped, act: { operation, at: clock.now() } } as const
   const excess = movement.err === null ? excessOver(waiting.approved, movement) : null
@@ -124,17 +125,18 @@ export async function reserveWaiting(
   return { ...row, ...changes }
 }
 
-/** Simulates a draft. Throws unless every other signature is present. */
+/** Simulates a draft, and adds its slack. Throws unless every other signature is present. */
 async function checkedDraft(
   context: SigningContext,
   raw: Uint8Array,
-  wallet: string,
+  { wallet, slack = [] }: { wallet: string; slack?: readonly Slack[] | undefined },
 ): Promise<{ genesis: string; transaction: DecodedTransaction; movement: Movement }> {
   const genesis = await requireCluster(context)
   await refuseFailing(context, raw)
   const transaction = decodeWireTransaction(raw)
   requireCosigned(transaction, wallet)
-  return { genesis, transaction, movement: await readMovement(context.chain, transaction, wallet) }
+  const movement = withSlack(await readMovement(context.chain, transaction, wallet), slack)
+  return { genesis, transaction, movement }
 }
 
 interface Intended {

@@ -3,6 +3,7 @@ import type { TrackedResource } from '../../api/index.ts'
 import type { Guarding } from '../../chain/sending/guarding.ts'
 import type { Context } from '../../context.ts'
 import type { ApprovedMovement } from '../../policy/approved-movement.ts'
+import type { Slack } from '../../policy/movement/guards.ts'
 import type { SponsoredOutflow } from '../../policy/rules/violation.ts'
 import type { Tx } from '../../store/store.ts'
 
@@ -42,6 +43,8 @@ export interface SigningDraft {
   uncapped?: readonly string[]
   /** What the builder has guarded. */
   guarding?: Guarding
+  /** What may leave beyond the simulation; it counts as spent. */
+  slack?: readonly Slack[]
   /** Set if the platform pays for another wallet's claim. Then nothing else may leave. */
   sponsored?: SponsoredOutflow
 }
@@ -54,6 +57,8 @@ export interface WaitingDraft {
   keys: string[]
   cosigners: string[]
   uncapped: string[]
+  /** Amounts as digits. Missing if nothing may leave beyond the simulation. */
+  slack?: (Omit<Slack, 'amount'> & { amount: string })[]
   approved: ApprovedMovement
 }
 

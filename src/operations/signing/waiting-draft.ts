@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { withBlockhash } from '../../chain/sending/cosign.ts'
 import type { ApprovedMovement } from '../../policy/approved-movement.ts'
+import type { Slack } from '../../policy/movement/guards.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import type { Refusal } from '../../policy/rules/check-policy.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
@@ -29,14 +30,18 @@ export const timelessSha256 = (transaction: Uint8Array): string =>
   hash('sha256', decodeWireTransaction(timeless(transaction)).messageBytes, 'hex')
 
 export const waitingDraft = (
-  { transaction, secretKeys = [], cosigners = [], uncapped = [] }: SigningDraft,
+  { transaction, secretKeys = [], cosigners = [], uncapped = [], slack = [] }: SigningDraft,
   approved: ApprovedMovement,
 ): WaitingDraft => ({
   transaction: Buffer.from(transaction).toString('base64'),
   keys: secretKeys.map((key) => Buffer.from(key).toString('base64')),
   cosigners: [...cosigners],
   uncapped: [...uncapped],
+  ...(slack.length === 0 ? {} : { slack: slack.map((each) => ({ ...each, amount: String(each.amount) })) }),
   approved,
 })
 
 export const draftKeys = ({ keys }: WaitingDraft): Uint8Array[] => keys.map((key) => Buffer.from(key, 'base64'))
+
+export const draftSlack = ({ slack = [] }: WaitingDraft): Slack[] =>
+  slack.map((each) => ({ ...each, amount: BigInt(each.amount) }))

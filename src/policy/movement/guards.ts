@@ -3,6 +3,7 @@ import { type Guard, guardMemory, type TokenGuard } from '../../solana/guards.ts
 import { associatedTokenAddress } from '../../solana/program-addresses.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { InstructedTransfer, InstructionEffects } from './instruction-effects.ts'
+import type { Movement } from './movement.ts'
 import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
 
 /**
@@ -64,6 +65,43 @@ function tokenGuard(
     delegate: token.delegate,
     closeAuthority: token.closeAuthority,
     isFrozen: token.state === 'frozen',
+  }
+}
+
+/** What may leave an account beyond the simulation, because the price may move as far as the act says. */
+export interface Slack {
+  /** A wallet, or one of its token accounts. */
+  account: string
+  /** Null for lamports. */
+  mint: string | null
+  /** Lamports or raw units. */
+  amount: bigint
+}
+
+const slackOf = (slack: readonly Slack[], account: string): bigint =>
+  slack.reduce((sum, each) => (each.account === account ? sum + each.amount : sum), 0n)
+
+/** The guards with room for the slack. */
+export const withRoom = (guards: readonly Guard[], slack: readonly Slack[]): Guard[] =>
+  guards.map((guard): Guard => {
+    const room = slackOf(slack, guard.address)
+    return guard.change === null || room === 0n ? guard : { ...guard, change: guard.change - room }
+  })
+
+/** The movement of the worst case: all slack of the wallet is used. */
+export function withSlack(movement: Movement, slack: readonly Slack[]): Movement {
+  if (slack.length === 0 || movement.err !== null) return movement
+  const tokens = new Map(movement.tokens_out.map(({ mint, amount }) => [mint, amount]))
+  let { lamports_out } = movement
+  for (const { mint, amount } of slack) {
+    if (mint === null) lamports_out += amount
+    else tokens.set(mint, (tokens.get(mint) ?? 0n) + amount)
+  }
+  return {
+    ...movement,
+    lamports_out,
+    tokens_out: [...tokens].map(([mint, amount]) => ({ mint, amount })),
+    guards: { ...movement.guards, needed: withRoom(movement.guards.needed, slack) },
   }
 }
 
