@@ -5,6 +5,9 @@ import type { HeldPositions } from '../src/api/pool-positions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { addressOf } from './support/assets.ts'
 import { FEE, lacksPools, launchedPositions, SOL } from './support/launched-positions.ts'
+import { hasProgram } from './support/programs.ts'
+
+const lacksGuards = !hasProgram(PROGRAMS.lighthouse.id)
 
 describe.skipIf(lacksPools)('a position of a DAMM v2 pool', () => {
   it('is listed with what it is worth, its parts and its fees, and with none for other wallets', async () => {
@@ -92,6 +95,29 @@ describe.skipIf(lacksPools)('a position of a DAMM v2 pool', () => {
     const before = await held()
     expect(run(built.transaction, [creator]).err).not.toBeNull()
     expect(await held()).toEqual(before)
+  })
+
+  it('takes up to the slippage if the price moves before it is opened, and its guards let no more leave', async () => {
+    const { wallet, land, ask, pool, buy, lamports } = await launchedPositions({ lock_liquidity: false })
+    const trader = wallet()
+    await buy(trader, 5n * SOL)
+    const payer = addressOf(trader)
+    const built = await ask(`/v2/pools/${pool}/positions`, { payer, amount_b: String(SOL / 5n), slippage_bps: 500 })
+    const [mostB, shownB] = [BigInt(built.maximum_b), BigInt(built.amount_b)]
+    const [guarded] = built.guard.wallets
+    expect(built.guard).toMatchObject({
+      state: lacksGuards ? 'none' : 'whole',
+      wallets: lacksGuards ? [] : [{ address: payer }],
+    })
+    await buy(wallet(), SOL / 50n)
+    const before = lamports(trader)
+    land(built.transaction, [trader])
+    const left = before - lamports(trader)
+    expect(left).toBeGreaterThan(shownB)
+    if (guarded === undefined) return
+    const most = -BigInt(guarded.lamports)
+    expect(left - FEE * 2n).toBeLessThanOrEqual(most)
+    expect(most - shownB).toBeGreaterThan(mostB - shownB)
   })
 
   it('locks a part for good, which nobody can withdraw, and its fees stay claimable', async () => {
