@@ -4,8 +4,8 @@ import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } f
 import { describe, expect, it } from 'vitest'
 import { HOLDER_POWERS, type HolderPower } from '../../src/solana/token-authorities.ts'
 import { createMint, type Extension, give } from '../support/gold.ts'
-import { putIdleProgram } from '../support/idle-program.ts'
 import { web3Over } from '../support/node.ts'
+import { putIdleProgram } from '../support/sbf-program.ts'
 import {
   ata,
   createAta,
