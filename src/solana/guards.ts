@@ -193,6 +193,20 @@ export function readGuards(
   return isSame && isAtStart && isAtEnd && isBeforeOthers ? { guards, places } : null
 }
 
+/** The same for a message; `addresses` are its keys and those that it loads from lookup tables. */
+export const guardsOfMessage = (
+  { instructions }: Pick<DecodedMessage, 'instructions'>,
+  addresses: readonly string[],
+): ReturnType<typeof readGuards> =>
+  readGuards(
+    addresses[0] ?? '',
+    instructions.map(({ programIdIndex, accounts, data }) => ({
+      program: addresses[programIdIndex] ?? '',
+      accounts: Array.from(accounts, (place) => addresses[place] ?? ''),
+      data,
+    })),
+  )
+
 const isInstruction = (found: ReadInstruction, wanted: PlainInstruction): boolean =>
   Buffer.from(found.data).equals(wanted.data) &&
   found.accounts.length === wanted.accounts.length &&

@@ -80,6 +80,10 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
   async function expectPaid(id: string, { wallets, shares }: Awaited<ReturnType<typeof splitClaim>>) {
     const [own, ...before] = await Promise.all([vault, ...wallets].map(balance))
     for (const by of [ben, cy]) await step('approve', id, by)
+    const body = { member: cy.address, tx_version: 1 }
+    const { json: execution } = await daemon.request('POST', `/v2/proposals/${id}/executions`, { body })
+    const guarded = execution.data.guard.wallets.map(({ address }: { address: string }) => address)
+    expect([execution.data.guard.state, guarded]).toEqual(['whole', [cy.address, vault]])
     expect(await step('execute', id, cy)).toMatchObject({ lifecycle: CONFIRMED })
     const [left, ...after] = await Promise.all([vault, ...wallets].map(balance))
     expect(after.map((lamports, i) => lamports - before[i]!)).toEqual(shares)

@@ -17,6 +17,7 @@ import { decodeTransaction } from '../../../src/chain/sending/transactions.ts'
 import { compileAnySize, compileUnsigned } from '../../../src/chain/sending/unsigned.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
 import { MAX_TRANSACTION_BYTES } from '../../../src/solana/constants.ts'
+import { guardsOfMessage, withGuards } from '../../../src/solana/guards.ts'
 import { type DecodedTransaction, messageBytesOf } from '../../../src/solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../../src/solana/program-ids.ts'
 import { SQUADS } from '../../../src/solana/programs/squads.ts'
@@ -174,7 +175,7 @@ function firstCall<N extends SquadsCall['name']>({ message }: DecodedTransaction
   return call.args as NonNullable<Extract<SquadsCall, { name: N }>['args']>
 }
 
-/** The transaction with these instructions after its own compute limits must be the same one. */
+/** The transaction with these instructions after its own compute limits, and with its own guards, must be the same one. */
 async function requireSame(found: DecodedTransaction, member: string, made: readonly PlainInstruction[]) {
   const { message } = found
   const { keys, instructions, recentBlockhash, config } = message
@@ -191,7 +192,8 @@ async function requireSame(found: DecodedTransaction, member: string, made: read
         }),
     )
   const envelope = { payer: member, recentBlockhash, before, messageConfig: config ?? undefined }
-  const expected = await compileAnySize(envelope, made.map(await sdkInstructions()))
-  if (Buffer.from(messageBytesOf(expected.transaction)).equals(found.messageBytes)) return
+  const { transaction } = await compileAnySize(envelope, made.map(await sdkInstructions()))
+  const expected = withGuards(transaction, guardsOfMessage(message, keys)?.guards ?? [])
+  if (Buffer.from(messageBytesOf(expected)).equals(found.messageBytes)) return
   throw new Difference('its transactions do not store exactly this act at this number of this multisig')
 }

@@ -1,7 +1,7 @@
 /** Computes the movement of a transaction out of a wallet from its simulation. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
-import { type Guard, guardMemory, readGuards } from '../../solana/guards.ts'
+import { guardMemory, guardsOfMessage } from '../../solana/guards.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { RentRate } from '../../solana/rent.ts'
 import { EXTENSIONS_OFFSET } from '../../solana/token-accounts.ts'
@@ -85,18 +85,9 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
     closes: accountClosings(wallet, accounts, instructed, flows.destinations),
     guards: {
       needed: neededGuards(wallet, accounts, instructed, { fee, payer }),
-      held: heldGuards(simulated),
+      held: guardsOfMessage(message, simulated.keys)?.guards ?? [],
     },
   }
-}
-
-function heldGuards({ message, keys }: SimulatedMessage): Guard[] {
-  const read = message.instructions.map(({ programIdIndex, accounts, data }) => ({
-    program: keys[programIdIndex] ?? '',
-    accounts: Array.from(accounts, (place) => keys[place] ?? ''),
-    data,
-  }))
-  return readGuards(feePayerOf(message), read)?.guards ?? []
 }
 
 /** Returns the movement of a simulation that failed. No policy permits it. */

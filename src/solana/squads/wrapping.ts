@@ -1,5 +1,6 @@
 /** Makes the message of a vault transaction from a built transaction that the vault pays for, and compares the two. */
 import type { DecodedMessage } from '../decoded-message.ts'
+import { guardsOfMessage } from '../guards.ts'
 import { lifetimeOf } from '../lifetimes.ts'
 import { type LoadedAddresses, loadedCount } from '../lookup-tables.ts'
 import type { DecodedTransaction } from '../messages.ts'
@@ -46,16 +47,20 @@ export function innerMessageOf(
       `${stranger} must sign, but is neither the vault ${vault} nor one of its ephemeral signers: build it with the vault in this role`,
     )
   }
-  const wrapped = withoutUnused(message)
+  const wrapped = withoutUnused(message, [...keys, ...loaded.writable, ...loaded.readonly])
   if (wrapped.instructions.length === 0) throw new SquadsFault('The transaction has no instruction for the vault')
   return pinMessage(wrapped, loaded)
 }
 
-/** Without compute budget instructions, and the keys that only they use. The order of the others stays. */
-function withoutUnused(message: DecodedMessage): SquadsMessage {
+/**
+ * Without compute budget instructions, and without guards, which fail inside an execution and are put around it. Keys
+ * that only they use are left out; the order of the others stays. `addresses` are those of all places.
+ */
+function withoutUnused(message: DecodedMessage, addresses: readonly string[]): SquadsMessage {
   const { keys, signers, readonlySigners, readonlyOthers, lookups } = message
+  const guards = guardsOfMessage(message, addresses)?.places ?? []
   const instructions = message.instructions.filter(
-    ({ programIdIndex }) => keys[programIdIndex] !== COMPUTE_BUDGET_PROGRAM,
+    ({ programIdIndex }, i) => keys[programIdIndex] !== COMPUTE_BUDGET_PROGRAM && !guards.includes(i),
   )
   const used = new Set([0, ...instructions.flatMap(({ programIdIndex, accounts }) => [programIdIndex, ...accounts])])
   const kept = [...keys.keys()].filter((place) => used.has(place))

@@ -180,7 +180,9 @@ async function buildCreation(
     return built.transactions[0] as BuiltProposal['transactions'][0]
   }
   try {
-    const built = await buildTransaction(context, {
+    // The member signs it, whose wallet is guarded.
+    const { vaultActing: _, ...own } = context
+    const built = await buildTransaction(own, {
       payer,
       fallbackUnits: CREATION_UNITS,
       ...(follows === undefined ? {} : { follows }),

@@ -9,6 +9,7 @@ import { badRequest } from '../../../platform/errors.ts'
 import { SECOND_MS } from '../../../platform/timing.ts'
 import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { vaultAddress } from '../../../solana/squads/index.ts'
 import type { Row } from '../../../store/schema.ts'
 import { inEitherMode } from '../../act.ts'
 import { fromJsonOrNull } from '../../api-records.ts'
@@ -68,6 +69,7 @@ export async function executeInSquads(
       requiredProgram: PROGRAMS.squads,
       fallbackUnits: EXECUTION_UNITS,
       build: (envelope) => buildExecution({ ...envelope, ...executed, member }),
+      guarded: [vaultAddress(executed.multisig, executed.vaultIndex)],
     })
     const tracked = fromJsonOrNull<TrackedResource>(row.tracked_resource_json) ?? undefined
     return { row: plan.row, built, tracked }
