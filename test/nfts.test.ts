@@ -47,6 +47,7 @@ describe.skipIf(lacksCore)('an asset', () => {
       transaction: expect.any(String),
       requiredSigners: [owner],
       last_valid_block_height: expect.any(Number),
+      guard: expect.objectContaining({ state: 'whole' }),
       generated_keys: expect.any(String),
       asset,
       tracked_resource: { resource_type: 'nft', resource_id: asset, related_events: ['nft.created'] },
@@ -67,6 +68,7 @@ describe.skipIf(lacksCore)('an asset', () => {
       transaction: expect.any(String),
       requiredSigners: [owner],
       last_valid_block_height: expect.any(Number),
+      guard: expect.objectContaining({ state: 'whole' }),
       tracked_resource: { resource_type: 'stake', resource_id: asset, related_events: ['stake.acquired'] },
     })
     const stakedBy = await submit(staking, [user], { externalUid: 'stake:1', metadata: { tier: 'gold' } })

@@ -106,6 +106,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
       const built = await ok('POST', path, claimBody(wallets[n]!, { amount }))
       expect(Object.keys(built).sort()).toEqual([
         'amount',
+        'guard',
         'last_valid_block_height',
         'mode',
         'requiredSigners',
@@ -327,7 +328,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
       await startService({ settings: { 'platform-wallet': wallet } }),
     )
     await make()
-    const built = await ok('POST', path, claimBody(wallets[0]!, { platform_fee: 2_000_000 }))
+    const built = await ok('POST', path, claimBody(wallets[0]!, { platform_fee: 2_000_000, guard: 'off' }))
     expect(
       VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64')).message.compiledInstructions.length,
     ).toBe(
@@ -365,7 +366,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
       [spl.createAssociatedTokenAccountInstruction(owner!.publicKey, account, owner!.publicKey, new PublicKey(mint))],
       [owner!],
     )
-    const built = await ok('POST', path, claimBody(owner!))
+    const built = await ok('POST', path, claimBody(owner!, { guard: 'off' }))
     const { message } = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
     expect(message.compiledInstructions.length).toBe(2)
     await submit(built, owner!)

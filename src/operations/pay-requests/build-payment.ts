@@ -7,6 +7,7 @@ import { cosignedBy } from '../../chain/sending/cosign.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
+import type { GuardMode } from '../../solana/constants.ts'
 import { plainText } from '../../solana/decision-texts.ts'
 import { legacyOf } from '../../solana/legacy-messages.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
@@ -154,6 +155,7 @@ async function build(context: Context, row: PayRequestRow, account: string) {
       externalUid: row.external_uid ?? undefined,
       metadata: metadata ?? undefined,
       txVersion: 0,
+      guard: (input.guard as GuardMode | undefined) ?? context.guard,
       force: input.force === true,
       reference: row.reference,
       // The request of the wallet has no Idempotency-Key, and the operation may commit on its own.

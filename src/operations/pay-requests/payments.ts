@@ -6,6 +6,7 @@ import type { TrackedResource } from '../../api/payloads.ts'
 import { isoTime } from '../../platform/timing.ts'
 import type { CompiledInstruction, DecodedMessage } from '../../solana/decoded-message.ts'
 import { COMPUTE_BUDGET_PROGRAM } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import type { PayRequestRow } from '../../store/resources/pay-requests.ts'
 import { fromJson, fromJsonOrNull } from '../api-records.ts'
 
@@ -35,7 +36,7 @@ export const payRequestRecord = (row: PayRequestRow, now: number): PayRequest =>
 /** A transaction that a wallet has fetched and that may still land. */
 export interface RecentBuild {
   account: string
-  /** Its calls in order, each as the beginning of a hash; limits and priority fee are left out. */
+  /** Its calls in order, each as the beginning of a hash; limits, priority fee and guards are left out. */
   calls: readonly string[]
   tracked_resource: TrackedResource | null
   /** Unix milliseconds. */
@@ -45,10 +46,13 @@ export interface RecentBuild {
 /** Characters of a call's hash, 128 bits. */
 const CALL_LENGTH = 32
 
+/** Wallets change limits, and may have other guards. */
+const UNCOUNTED: ReadonlySet<string | undefined> = new Set([COMPUTE_BUDGET_PROGRAM, PROGRAMS.lighthouse.id])
+
 /** `message.keys` has the accounts of lookup tables behind its own. */
 export const callsIn = ({ keys, instructions }: Pick<DecodedMessage, 'keys' | 'instructions'>): string[] =>
   instructions
-    .filter(({ programIdIndex }) => keys[programIdIndex] !== COMPUTE_BUDGET_PROGRAM)
+    .filter(({ programIdIndex }) => !UNCOUNTED.has(keys[programIdIndex]))
     .map((instruction) => callOf(keys, instruction))
 
 function callOf(keys: readonly string[], { programIdIndex, accounts, data }: CompiledInstruction): string {
