@@ -18,11 +18,12 @@ import { SQUADS } from '../src/solana/programs/squads.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { tryBuilds } from './support/canary-trial.ts'
 import { GOLDEN_FILES, goldenTransaction } from './support/golden.ts'
-import { hasInstruction, hasProgram } from './support/programs.ts'
+import { hasInstruction, hasProgram, PROGRAMS_DIR } from './support/programs.ts'
 import { refusingBuilds } from './support/refusing-builds.ts'
 import { inSoak } from './support/runs.ts'
+import { idleProgram } from './support/sbf-program.ts'
 
-const { dbc, dammV2, tokenMetadata, core, lock, distributor, squads } = PROGRAMS
+const { dbc, dammV2, tokenMetadata, core, lock, distributor, squads, lighthouse } = PROGRAMS
 const lacksPrograms = Object.values(PROGRAMS).some(({ id }) => !hasProgram(id))
 
 /** `program name` of what svc builds and the canary cannot try, with the reason. */
@@ -50,9 +51,16 @@ function namedInSource(): string[] {
       ...named(lock, callsIn('jupiter-lock', /\bJUPITER_LOCK\.instruction\(\s*'(\w+)'/g)),
       ...named(distributor, callsIn('merkle-distributor', /\bMERKLE_DISTRIBUTOR\.instruction\(\s*'(\w+)'/g)),
       ...named(tokenMetadata, callsIn('tokens', /\bTOKEN_METADATA\.instruction\(\s*'(\w+)'/g)),
+      ...named(lighthouse, guardInstructionNames()),
     ].map(keyOf),
   )
 }
+
+/** Guards are no act of their own, so their builder is not among those of the programs. */
+const guardInstructionNames = (): string[] =>
+  [...readFileSync(resolve('src/solana/guards.ts'), 'utf8').matchAll(/\bLIGHTHOUSE\.instruction\(\s*'(\w+)'/g)].map(
+    ([, name = '']) => name,
+  )
 
 /** The names that a pattern finds in the builders of a program, as its IDL writes them. */
 function callsIn(program: string, pattern: RegExp): string[] {
@@ -114,7 +122,7 @@ describe.skipIf(lacksPrograms)('the canary', () => {
   })
 
   it('notices each instruction that a build refuses', { tags: 'sampled' }, async () => {
-    let left = inSoak ? GOLDEN.map(instructionOf) : OFTEN_MISSED
+    let left = inSoak ? GOLDEN.map(instructionOf).filter(({ program }) => program !== lighthouse.id) : OFTEN_MISSED
     while (left.length > 0) {
       const acts = await tryBuilds(refusingBuilds(left))
       const noticed = requireHonest(acts, left)
@@ -122,6 +130,22 @@ describe.skipIf(lacksPrograms)('the canary', () => {
       // What needs them can fail only in the next round.
       left = left.filter((each) => !noticed.includes(keyOf(each)))
     }
+  })
+
+  it.each<[what: string, build: Uint8Array, found: string[], error: string]>([
+    ['stops nothing', idleProgram(), ['assert_account_delta'], 'Lighthouse: the guard stopped nothing'],
+    // It takes no instruction that another program does not have.
+    ['fails in every instruction', lockBuild(), ['memory_write'], 'Lighthouse: '],
+  ])('refuses guards by a build of Lighthouse that %s, and nothing else', async (_, build, found, error) => {
+    const acts = await tryBuilds(new Map([[lighthouse.id, build]]))
+    const failing = failingInstructions(acts)
+    expect(failing).toMatchObject(
+      ['guard a wallet', 'guard a token account'].flatMap((act) =>
+        found.map((name) => ({ act, program: lighthouse.id, name, failed_program: lighthouse.id })),
+      ),
+    )
+    expect(failing.every((each) => each.error.startsWith(error))).toBe(true)
+    expect(acts.filter(({ status }) => status !== 'passed')).toHaveLength(2)
   })
 
   it('names DAMM v2 if the migration of DBC fails in it, and refuses the migration', async () => {
@@ -164,7 +188,7 @@ describe.skipIf(lacksPrograms)('the canary', () => {
   it.each<{ missing: (typeof PROGRAMS)[keyof typeof PROGRAMS][] }>([
     { missing: [dbc, squads] },
     { missing: [dammV2, core, distributor] },
-    { missing: [tokenMetadata, lock] },
+    { missing: [tokenMetadata, lock, lighthouse] },
   ])('finds nothing about others if the cluster lacks $missing.0.name and others', async ({ missing }) => {
     const acts = await tryBuilds(new Map(missing.map(({ id }) => [id, null])))
     expect(acts.filter(({ status }) => status === 'failed')).toEqual([])
@@ -176,6 +200,10 @@ describe.skipIf(lacksPrograms)('the canary', () => {
     expect(others.filter((each) => !used.has(each.id))).toEqual(blocked)
   })
 })
+
+function lockBuild(): Uint8Array {
+  return hasProgram(lock.id) ? readFileSync(join(PROGRAMS_DIR, `${lock.id}.so`)) : Buffer.alloc(0)
+}
 
 /** A launch without a curve has metadata of Token Metadata, so its pool needs both programs. */
 const needs = ({ id }: { id: string }, missing: string) => id === dammV2.id && missing === tokenMetadata.id

@@ -18,6 +18,7 @@ import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type FreshKey, freshKey } from '../../src/solana/signatures.ts'
 import { innerMessageOf, vaultAddress } from '../../src/solana/squads/index.ts'
+import { playGuards } from './guard-acts.ts'
 import { playPool } from './pool-acts.ts'
 import { playPositions } from './position-acts.ts'
 import { type Built, DAY_SECONDS, PLATFORM, SOL, type Stage } from './stage.ts'
@@ -35,6 +36,7 @@ export async function playActs(stage: Stage): Promise<void> {
   await playNfts(stage)
   await playLocks(stage)
   await playVault(stage)
+  await playGuards(stage)
 }
 
 async function playToken({ act, client, land, landBuilt, wallet }: Stage): Promise<void> {

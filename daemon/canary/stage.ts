@@ -22,7 +22,7 @@ import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
-import { programName } from '../../src/solana/programs.ts'
+import { PROGRAMS, programName } from '../../src/solana/programs.ts'
 import { type FreshKey, freshKey } from '../../src/solana/signatures.ts'
 import { plainMint, plainTokenAccount } from '../../src/solana/token-accounts.ts'
 import { openLocal } from '../local.ts'
@@ -75,7 +75,9 @@ export interface Stage {
   wallet(): FreshKey
   /** Signs a transaction (base64) with the keys and runs it. Throws if it fails. */
   land(transaction: string, ...keys: readonly { secretKey: Uint8Array }[]): void
-  /** The same for what a route answers that can also sign. */
+  /** Signs and runs one that must fail in the instruction with this index. Throws, and blames the instruction, if not. */
+  stop(transaction: Uint8Array, index: number, ...keys: readonly { secretKey: Uint8Array }[]): void
+  /** The same as `land` for what a route answers that can also sign. */
   landBuilt(built: Built, ...keys: readonly { secretKey: Uint8Array }[]): void
   setAccount(address: string, account: ChainAccount): void
   /** Puts a mint on the chain whose whole supply one wallet has, without any program that can change. */
@@ -113,6 +115,14 @@ export async function openStage({ folder, programsDir, report }: StageOptions): 
     runs.add(run)
     if (run.err !== null) throw new Error(reasonOf(run))
   }
+  const stop: Stage['stop'] = (transaction, index, ...keys) => {
+    const run = runOn(chain, transaction, keys)
+    const [place] = (run.err as FailedInstruction)?.InstructionError ?? []
+    if (place === index) return
+    const failed = run.err === null ? { ...run, err: { InstructionError: [index, 'TheGuardStoppedNothing'] } } : run
+    runs.add(failed)
+    throw new Error(reasonOf(failed))
+  }
   return {
     client,
     chain,
@@ -120,6 +130,7 @@ export async function openStage({ folder, programsDir, report }: StageOptions): 
     platform,
     goldMint,
     land,
+    stop,
     landBuilt(built, ...keys) {
       if (built.mode !== 'unsigned') throw new Error('the service signed instead of building')
       land(built.transaction, ...keys)
@@ -220,10 +231,11 @@ function actRunner(runs: ActRuns, { programsDir, report }: Pick<StageOptions, 'p
   }
 }
 
-/** The same chain, which reports each simulation. */
+/** The same chain, which reports each simulation. It shows no guards, so that an act depends only on its own programs. */
 function watching(chain: Chain, onRun: (run: Run) => void): Chain {
   return {
     ...chain,
+    hasProgram: async (id) => id !== PROGRAMS.lighthouse.id && chain.hasProgram(id),
     async call<T>(method: string, params: readonly unknown[]): Promise<T> {
       const result = await chain.call<T>(method, params)
       if (method !== 'simulateTransaction') return result
@@ -265,9 +277,11 @@ function outcomeOf(error: unknown, failed: Run | null, programsDir: string): Out
     : { status: 'failed', error: reasonOf(failed), ...blameOf(failed) }
 }
 
+type FailedInstruction = { InstructionError?: [number, unknown] } | null
+
 /** The instruction of the transaction, and the program that failed in it. */
 function blameOf({ transaction, err, logs }: Run): Pick<CanaryAct, 'instruction' | 'failed_program'> {
-  const [index] = (err as { InstructionError?: [number, unknown] } | null)?.InstructionError ?? []
+  const [index] = (err as FailedInstruction)?.InstructionError ?? []
   const instruction = index === undefined ? null : (instructionNamesIn(transaction, index)[0] ?? null)
   return { instruction, failed_program: failedProgramIn(logs) ?? instruction?.program ?? null }
 }

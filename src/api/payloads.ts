@@ -55,7 +55,15 @@ export type ProposalCreation = z.output<typeof proposalCreation>
 /** Field of the answers of routes that take `approver`. */
 export const proposed = proposalCreation.optional().meta({ description: 'With `approver`: the proposal' })
 
-export const UNGUARDED_REASONS = ['off', 'vault', 'program_missing', 'not_simulated', 'no_room', 'no_lamports'] as const
+export const UNGUARDED_REASONS = [
+  'off',
+  'vault',
+  'program_missing',
+  'program_changed',
+  'not_simulated',
+  'no_room',
+  'no_lamports',
+] as const
 
 /** What the chain itself holds of a built transaction. */
 const guardAnswer = z

@@ -29,10 +29,10 @@ import { badRequest } from '../platform/errors.ts'
 import type { Slack } from '../policy/movement/guards.ts'
 import { addressOf } from '../solana/addresses.ts'
 import { solText } from '../solana/amounts.ts'
-import type { Program } from '../solana/programs.ts'
+import { PROGRAMS, type Program } from '../solana/programs.ts'
 import { type FreshKey, freshKey, SEED_BYTES } from '../solana/signatures.ts'
 import { platformWallet } from './platform-wallet.ts'
-import { refuseFailing } from './programs/refuse-failing.ts'
+import { failsInTrial, refuseFailing } from './programs/refuse-failing.ts'
 import type { SigningDraft } from './signing/types.ts'
 
 /**
@@ -153,7 +153,11 @@ async function guard(
   const made = new Set(secretKeys.map((key) => addressOf(key.subarray(SEED_BYTES))))
   const wallets = [...new Set([payer, ...requiredSigners, ...guarded])].filter((wallet) => !made.has(wallet))
   const answer =
-    follows === undefined ? await guardedTransaction(chain, transaction, wallets, slack) : without('not_simulated')
+    follows !== undefined
+      ? without('not_simulated')
+      : (await failsInTrial(services, PROGRAMS.lighthouse))
+        ? without('program_changed')
+        : await guardedTransaction(chain, transaction, wallets, slack)
   if (mode === 'required') requireGuarded(answer.guarding)
   return answer
 }

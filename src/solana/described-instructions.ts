@@ -28,6 +28,8 @@ export interface DescribedInstruction extends Omit<MessageInstruction, 'accounts
   args: InstructionArgument[]
   /** Who gains or loses which control, in sentences; empty if the instruction changes none that svc knows of. */
   control: string[]
+  /** What the instruction demands, in clauses: if one does not hold, the whole transaction fails. */
+  conditions: string[]
   /** The data in hex from the first byte that no argument explains; empty if all are explained. */
   rest: string
   /** What a proposal to a Squads multisig would execute, described in the same way; absent from all others. */
@@ -55,23 +57,31 @@ const COLUMNS = 80
 const ADDRESS = /[1-9A-HJ-NP-Za-km-z]{32,44}/g
 
 /**
- * The whole text of instructions, in lines: what changes control, then of each instruction every argument, every account
+ * The whole text of instructions, in lines: what changes control, what has to hold, then of each instruction every argument, every account
  * with its role and name, and the data that no argument explains. Whoever shows it prints its characters clean.
  */
 export function instructionTexts(instructions: readonly DescribedInstruction[], names: AddressNames): string[] {
-  const control = controlLines(instructions, '', names)
+  const control = sentenceLines(instructions, 'control', '', names)
+  const conditions = sentenceLines(instructions, 'conditions', '', names)
   return [
     ...(control.length === 0 ? [] : ['changes who controls something', ...control]),
+    ...(conditions.length === 0 ? [] : ['fails as a whole unless', ...conditions]),
     ...instructions.flatMap((each, i) => instructionText(each, String(i), names)),
   ]
 }
 
-const controlLines = (instructions: readonly DescribedInstruction[], lead: string, names: AddressNames): string[] =>
-  instructions.flatMap(({ control, inner = [] }, i) => [
+function sentenceLines(
+  instructions: readonly DescribedInstruction[],
+  kind: 'control' | 'conditions',
+  lead: string,
+  names: AddressNames,
+): string[] {
+  return instructions.flatMap(({ [kind]: sentences, inner = [] }, i) => [
     // What follows a break is further in than a sentence begins, so that no text of a stranger looks like one.
-    ...control.flatMap((sentence) => brokenLines(2, `${lead}${i}: ${withNames(sentence, names)}`, 5)),
-    ...controlLines(inner, `${lead}${i}.`, names),
+    ...sentences.flatMap((sentence) => brokenLines(2, `${lead}${i}: ${withNames(sentence, names)}`, 5)),
+    ...sentenceLines(inner, kind, `${lead}${i}.`, names),
   ])
+}
 
 function instructionText(described: DescribedInstruction, place: string, names: AddressNames): string[] {
   const { program, name, instruction, args, accounts, rest, inner } = described

@@ -32,7 +32,7 @@ describe('the text of instructions', () => {
         const words = roles.split(' ').filter((word) => word !== '')
         const wanted = words.filter((word) => !word.includes('*')).map((word) => word.replace(/:.*/, ''))
         // Zeros count no account at the end, and the signing members of a multisig have no role.
-        const further = words.some((word) => /^sourceAccounts:w\*$/.test(word)) ? 'sourceAccounts' : null
+        const further = words.flatMap((word) => /^(?!signers)(\w+):w?\*$/.exec(word)?.[1] ?? [])[0] ?? null
         const args = fields === '' ? [] : fields.split(' ')
         const accounts = wanted.map(() => someone().toBase58())
         // Zeros are the value of nearly every type: no option, an empty list, the first of several.
@@ -130,7 +130,7 @@ describe('the text of instructions', () => {
       [
         {
           ...{ program: someone().toBase58(), name: null, instruction: 'act', accounts: [], args: [], data: '' },
-          ...{ rest: '', control: [`the asset gets ${forged}`] },
+          ...{ rest: '', conditions: [], control: [`the asset gets ${forged}`] },
         },
       ],
       new Map(),

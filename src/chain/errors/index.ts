@@ -2,6 +2,8 @@
 import { printableLine } from '../../platform/printable.ts'
 import { solText } from '../../solana/amounts.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { LIGHTHOUSE } from '../../solana/programs/lighthouse.ts'
+import { stoppedByGuard } from './lighthouse.ts'
 import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram } from './programs.ts'
 import type { ErrorContext, ExplainedError } from './types.ts'
 
@@ -57,7 +59,10 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
   const id = failure?.programId ?? outer
   const known = (id !== null && Object.hasOwn(KNOWN_PROGRAMS, id) && KNOWN_PROGRAMS[id]) || null
   const program = known?.name ?? id
-  if (code !== null) return explained({ program, instruction, code, ...ofCode(code, known, failure, outer) })
+  if (code !== null) {
+    const named = ofCode(code, known, failure, outer)
+    return explained({ program, instruction, code, ...named, ...ofGuard(code, { id, instruction, failure }, context) })
+  }
 
   const [message, hint] = errorTextOf(INSTRUCTION_ERROR_TEXTS, kind)
   return explained({
@@ -67,6 +72,16 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
     message: failure?.errorLine ? `${message}: ${failure.errorLine}` : message,
     hint,
   })
+}
+
+/** What a guard says, if its own instruction failed. */
+function ofGuard(
+  code: number,
+  { id, instruction, failure }: { id: string | null; instruction: number | null; failure: Failure | null },
+  { instructions = [] }: ErrorContext,
+) {
+  if (id !== LIGHTHOUSE.id || instruction === null) return null
+  return stoppedByGuard(instructions, { index: instruction, code, lines: failure?.lines ?? [] })
 }
 
 type NamedError = Pick<ExplainedError, 'name' | 'message' | 'hint'>
@@ -157,6 +172,8 @@ interface Failure {
   errorLine: string | null
   /** Log lines of the runtime's own programs, which have figures and addresses. */
   notes: string[]
+  /** What the program itself logged. */
+  lines: string[]
 }
 
 const INVOKE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[([1-9]\d?)\]$/
@@ -165,6 +182,7 @@ const FAILED_LINE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: (.*)$/
 const CUSTOM = /^custom program error: 0x([0-9a-f]{1,8})$/
 const ANCHOR =
   /^Program log: AnchorError (?:caused by account: (\w+)|thrown in \S+|occurred)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*?)\.?$/
+const LOG = 'Program log: '
 const ERROR_LINE = /^Program log: Error: (.+)$/
 
 /**
@@ -178,7 +196,7 @@ function failureIn(logs: readonly string[]): Failure | null {
     const [, invoked, depth] = INVOKE.exec(line) ?? []
     if (invoked !== undefined) {
       stack.length = Math.min(stack.length, Number(depth) - 1)
-      stack.push({ programId: invoked, code: null, anchor: null, errorLine: null, notes: [] })
+      stack.push({ programId: invoked, code: null, anchor: null, errorLine: null, notes: [], lines: [] })
       continue
     }
     if (SUCCESS.test(line)) {
@@ -191,7 +209,7 @@ function failureIn(logs: readonly string[]): Failure | null {
     if (failed !== undefined) {
       const [, custom] = CUSTOM.exec(reason) ?? []
       const code = custom === undefined ? null : Number.parseInt(custom, 16)
-      const blank: Failure = { programId: failed, code, anchor: null, errorLine: null, notes: [] }
+      const blank: Failure = { programId: failed, code, anchor: null, errorLine: null, notes: [], lines: [] }
       return running && running.programId === failed ? { ...running, code } : blank
     }
     if (running) readLine(line, running)
@@ -208,6 +226,7 @@ function readLine(line: string, running: Failure): void {
   }
   const [, errorLine] = ERROR_LINE.exec(line) ?? []
   if (errorLine !== undefined) running.errorLine = errorLine
+  else if (line.startsWith(LOG)) running.lines.push(line.slice(LOG.length))
   else if (!line.startsWith('Program ')) running.notes.push(line)
 }
 

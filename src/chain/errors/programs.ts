@@ -14,6 +14,7 @@ import { CORE_CODES } from './generated/core.ts'
 import { DAMM_V2_CODES } from './generated/damm-v2.ts'
 import { DBC_CODES } from './generated/dbc.ts'
 import { SQUADS_CODES } from './generated/squads.ts'
+import { LENDER_HINT, LIGHTHOUSE_CODES } from './lighthouse.ts'
 import { TOKEN_METADATA_CODES } from './token-metadata-codes.ts'
 import type { ErrorTable } from './types.ts'
 
@@ -356,6 +357,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       6016: 'start, end and clawback must all lie in the future: build again with later times',
     }),
   },
+  [PROGRAMS.lighthouse.id]: { name: PROGRAMS.lighthouse.name, codes: LIGHTHOUSE_CODES, hints: {} },
   [COMPUTE_BUDGET_PROGRAM]: { name: CLUSTER_PROGRAM_NAMES[COMPUTE_BUDGET_PROGRAM], codes: {}, hints: {} },
   [LOOKUP_TABLE_PROGRAM]: { name: CLUSTER_PROGRAM_NAMES[LOOKUP_TABLE_PROGRAM], codes: {}, hints: {} },
   [MEMO_PROGRAM]: { name: CLUSTER_PROGRAM_NAMES[MEMO_PROGRAM], codes: {}, hints: {} },
@@ -368,6 +370,7 @@ export const INNER_HINTS: Readonly<Record<string, Readonly<Record<string, string
       'the account exists already: this wallet has claimed before, or the airdrop of this mint and number was created before (choose another airdrop_count)',
     [`${TOKEN_PROGRAM} 1`]: "the airdrop's vault holds too little: fund it, then claim again",
   },
+  [PROGRAMS.lighthouse.id]: LENDER_HINT,
   [PROGRAMS.dbc.id]: {
     [`${SYSTEM_PROGRAM} 1`]: `the paying account, or on a migration the pool authority ${DBC_POOL_AUTHORITY}, has too little SOL; on the embedded chain \`svc localnet airdrop <address> <sol>\``,
   },

@@ -1,4 +1,5 @@
 /** Shapes of the tables of program errors and of the explanation of one failure. */
+import type { ReadInstruction } from '../../solana/guards.ts'
 
 /**
  * Name and message of each custom code of a program. Codes of deployed programs are fixed, so rows are only ever added.
@@ -15,6 +16,8 @@ export interface ErrorContext {
    * index.
    */
   accountKeys?: readonly string[]
+  /** The outer instructions with their accounts: they say what a guard demanded. */
+  instructions?: readonly ReadInstruction[]
   /** Account of the durable nonce that replaces the blockhash, or null. */
   nonceAccount?: string | null
 }

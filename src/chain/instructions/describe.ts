@@ -19,6 +19,7 @@ import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
 import { DBC } from '../../solana/programs/dbc.ts'
 import { fieldType, shownAs } from '../../solana/programs/field-types.ts'
 import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
+import { LIGHTHOUSE } from '../../solana/programs/lighthouse.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
 import { SQUADS } from '../../solana/programs/squads.ts'
@@ -30,6 +31,7 @@ import { TOKEN_METADATA_INTERFACE } from '../../solana/programs/token-metadata-i
 import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
+import { conditionsIn } from './guard-words.ts'
 
 interface ReadInstruction {
   /** Null for an unknown instruction. */
@@ -47,6 +49,7 @@ const TABLES = [
   DAMM_V2,
   DBC,
   JUPITER_LOCK,
+  LIGHTHOUSE,
   LOADER,
   MERKLE_DISTRIBUTOR,
   METAPLEX_CORE,
@@ -66,12 +69,19 @@ export const LAYOUTS: ReadonlyMap<string, Layout> = new Map<string, Layout>([
 
 /** The instructions of a message, whole. An account of a lookup table is `TABLE[place]`, unless `places` has its address. */
 export function describeMessage(message: DecodedMessage, places: PlaceAddresses = new Map()): DescribedInstruction[] {
+  const all = instructionsIn(message, loadedPlaces(message, places)).map(({ accounts, data, ...own }) => ({
+    own: { ...own, data },
+    accounts,
+    read: { program: own.program, accounts: accounts.map(({ address }) => address), data: Buffer.from(data, 'hex') },
+  }))
+  const conditions = conditionsIn(
+    message.keys[0] ?? '',
+    all.map(({ read }) => read),
+  )
   return withMints(
-    instructionsIn(message, loadedPlaces(message, places)).map(({ accounts, ...own }) => {
-      const data = Buffer.from(own.data, 'hex')
-      const addresses = accounts.map(({ address }) => address)
-      const { roles, ...read } = describeInstruction(own.program, addresses, data)
-      const inner = proposedMessage(own.program, data)
+    all.map(({ own, accounts, read: { program, accounts: addresses, data } }, place) => {
+      const { roles, ...read } = describeInstruction(program, addresses, data)
+      const inner = proposedMessage(program, data)
       const described = {
         ...own,
         ...read,
@@ -80,7 +90,7 @@ export function describeMessage(message: DecodedMessage, places: PlaceAddresses 
           ? {}
           : { inner: describeMessage(unwrapMessage({ ...inner, loaded: loadedPlaces(inner, places) }), places) }),
       }
-      return { ...described, control: controlWords(described) }
+      return { ...described, control: controlWords(described), conditions: conditions[place] ?? [] }
     }),
   )
 }

@@ -60,6 +60,8 @@ export const ACTS = [
   'cancel a proposal',
   'propose in parts',
   'close a buffer',
+  'guard a wallet',
+  'guard a token account',
 ] as const
 export type Act = (typeof ACTS)[number]
 

@@ -93,6 +93,8 @@ const REASONS: Readonly<Record<UnguardedReason, (guarding: Guarding) => string>>
   vault: () => 'the vault of a multisig acts: its guards are added when the proposal is executed',
   program_missing: () =>
     `${PROGRAMS.lighthouse.name} (${PROGRAMS.lighthouse.id}), which would hold them, is not on this cluster`,
+  program_changed: () =>
+    `the build of ${PROGRAMS.lighthouse.name} on this cluster does not hold what guards say (\`svc programs list\`)`,
   not_simulated: () => 'the transaction cannot be simulated yet, so nobody knows what it takes',
   no_room: ({ missingBytes }) =>
     Number.isFinite(missingBytes)

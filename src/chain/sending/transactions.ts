@@ -4,6 +4,7 @@ import { badRequest } from '../../platform/errors.ts'
 import { looksBase58 } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
+import { instructionsIn } from '../../solana/message-instructions.ts'
 import {
   type DecodedTransaction,
   decodeOnce,
@@ -68,8 +69,13 @@ export function requireValidSignatures(decoded: DecodedTransaction, param = 'tra
 
 const signersOf = ({ keys, signers }: DecodedMessage): string[] => keys.slice(0, signers)
 
-/** Returns the context of an error: the program of each instruction, and the message's own accounts. */
+/** Returns the context of an error: each instruction and its program, and the message's own accounts. */
 export function namesIn(message: DecodedMessage) {
   const programIds = message.instructions.map(({ programIdIndex }) => keyAt(message, programIdIndex))
-  return { programIds, accountKeys: message.keys, nonceAccount: lifetimeOf(message).nonceAccount }
+  const instructions = instructionsIn(message).map(({ program, accounts, data }) => ({
+    program,
+    accounts: accounts.map(({ address }) => address),
+    data: Buffer.from(data, 'hex'),
+  }))
+  return { programIds, instructions, accountKeys: message.keys, nonceAccount: lifetimeOf(message).nonceAccount }
 }

@@ -2,7 +2,7 @@
 import { type FailingInstruction, instructionNamesIn } from '../../chain/program-cache/canary-report.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { programName } from '../../solana/programs.ts'
+import { type Program, programName } from '../../solana/programs.ts'
 
 /** Throws bad_request with the reason. `force` is what a person said whose own wallet signs. */
 export async function refuseFailing(
@@ -22,6 +22,10 @@ export async function refuseFailing(
     { details: { reason: 'program_changed', program, instruction: name, failed_program } },
   )
 }
+
+/** Whether an instruction of the program fails in its present build. */
+export const failsInTrial = async ({ programs }: Pick<Context, 'programs'>, { id }: Program): Promise<boolean> =>
+  (await programs.failing()).some(({ program }) => program === id)
 
 function changeOf({ program, name, failed_program: failed }: FailingInstruction): string {
   if (failed === program) return `${programName(program)} has changed on the cluster, and its instruction ${name}`

@@ -1,0 +1,139 @@
+/** Explains why a guard stopped a transaction: the error codes of Lighthouse, what it demanded, and what it found. */
+import { solText } from '../../solana/amounts.ts'
+import { type ReadInstruction, readGuards } from '../../solana/guards.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { LIGHTHOUSE } from '../../solana/programs/lighthouse.ts'
+import { SQUADS } from '../../solana/programs/squads.ts'
+import { programName } from '../../solana/programs.ts'
+import { type Demand, demandsIn, demandWords, rawText } from '../instructions/guard-words.ts'
+import type { ErrorTable } from './types.ts'
+
+const FAILED = 6001
+/** The first assertion of several has this code, the next one the next code. */
+const FAILED_OF_SEVERAL = 6400
+const MOST_ASSERTIONS = 255
+/** The account is too short, of another program, or was never created. */
+const CLOSED: readonly number[] = [6005, 6009, 6011]
+
+export const LIGHTHOUSE_CODES: ErrorTable = {
+  6000: ['InvalidInstructionData', 'the assertion cannot be read'],
+  [FAILED]: ['AssertionFailed', 'an account is not as the transaction demands'],
+  6002: ['NotEnoughAccounts', 'the assertion names too few accounts'],
+  6003: ['BumpNotFound', 'the address of the memory account has another bump'],
+  6004: ['AccountBorrowFailed', 'an account is in use'],
+  6005: ['RangeOutOfBounds', 'an account has less data than the assertion reads'],
+  6006: ['IndexOutOfBounds', 'an account has no such index'],
+  6007: ['FailedToDeserialize', 'an account cannot be read'],
+  6008: ['FailedToSerialize', 'a value cannot be written'],
+  6009: ['AccountOwnerMismatch', 'an account belongs to another program than the assertion reads'],
+  6010: ['AccountKeyMismatch', 'an account is another one than the assertion reads'],
+  6011: ['AccountNotInitialized', 'an account is not initialized'],
+  6012: ['AccountOwnerValidationFailed', 'an account belongs to another program'],
+  6013: ['AccountFundedValidationFailed', 'an account has no SOL'],
+  6014: ['AccountDiscriminatorValidationFailed', 'an account is of another kind'],
+  6015: ['AccountValidationFailed', 'an account is not as it has to be'],
+  6016: ['CrossProgramInvokeViolation', 'the memory of guards cannot be used by another program, such as a multisig'],
+  ...Object.fromEntries(
+    Array.from({ length: MOST_ASSERTIONS }, (_, i) => [
+      FAILED_OF_SEVERAL + i,
+      ['AssertionFailed', `an account is not as assertion ${i} demands`] as const,
+    ]),
+  ),
+}
+
+/** Where the fee payer could not lend the guards the rent of their memory. */
+export const LENDER_HINT = {
+  [`${SYSTEM_PROGRAM} 1`]:
+    'the fee payer lends the guards the rent of their memory until the transaction ends: send SOL to it, or build without guards (`--guard off`)',
+}
+
+const OVER = 'the act is over, and at most its fee was spent: make it again, which shows what it takes now'
+const STAYS =
+  'at most the fee was spent; the proposal stays approved and may still be executed: look at what it takes now, or cancel it'
+
+/** What a failed guard says, by the instruction that failed; null if it is not one of Lighthouse that can be read. */
+export function stoppedByGuard(
+  all: readonly ReadInstruction[],
+  { index, code, lines }: { index: number; code: number; lines: readonly string[] },
+): { message: string; hint: string } | null {
+  const failed = all[index]
+  if (failed?.program !== LIGHTHOUSE.id) return null
+  const isOwn = readGuards(payerOf(all), all)?.places.includes(index) ?? false
+  const stopped = stopIn(failed, { code, lines, isOwn })
+  if (stopped === null) return null
+  const isExecution = all.some(({ program, data }) => program === SQUADS.id && isExecuting(SQUADS.nameOf(data)))
+  return {
+    message: `the guard of ${stopped.address} stopped it: ${stopped.why}`,
+    hint: isExecution ? STAYS : OVER,
+  }
+}
+
+const isExecuting = (name: string | null): boolean => name !== null && /_transaction_execute|execute_/.test(name)
+
+/** Guards of svc name the payer, who lends the rent of their memory. */
+function payerOf(all: readonly ReadInstruction[]): string {
+  const close = all.find(({ program, data }) => program === LIGHTHOUSE.id && LIGHTHOUSE.nameOf(data) === 'memory_close')
+  return close?.accounts[1] ?? ''
+}
+
+interface Failure {
+  code: number
+  /** What the program logged. */
+  lines: readonly string[]
+  /** Whether the instruction is part of guards as svc writes them. */
+  isOwn: boolean
+}
+
+function stopIn(failed: ReadInstruction, { code, lines, isOwn }: Failure): { address: string; why: string } | null {
+  const gone = CLOSED.includes(code) ? 'it was closed meanwhile' : null
+  if (LIGHTHOUSE.nameOf(failed.data) === 'memory_write') {
+    const source = failed.accounts[4]
+    return gone === null || source === undefined ? null : { address: source, why: gone }
+  }
+  const demands = demandsIn(failed)
+  const [first] = demands
+  const demand = code === FAILED ? first : demands[code - FAILED_OF_SEVERAL]
+  const address = first?.address ?? null
+  if (address === null) return null
+  if (gone !== null) return { address, why: gone }
+  return demand === undefined ? null : { address, why: breachWords(demand, foundIn(lines), isOwn) }
+}
+
+/** The value that the program compared, as it logs it; null if it did not, and `none` for nothing. */
+function foundIn(lines: readonly string[]): string | null {
+  const at = lines.findLastIndex((line) => line.startsWith('Result'))
+  const value = /^Result(?: \(Failed\))?: (?:Some\((-?\w+)\)|(None)\b)?/.exec(lines[at] ?? '')
+  if (value === null) return null
+  const found = value[1] ?? value[2] ?? lines[at + 1] ?? null
+  return found === 'None' ? 'none' : found
+}
+
+function breachWords(demand: Demand, found: string | null, isOwn: boolean): string {
+  const { path, value, operator } = demand
+  const field = path.at(-1) ?? ''
+  const number = found !== null && /^-?\d+$/.test(found) ? BigInt(found) : null
+  if (isOwn && path.some((part) => part.startsWith('less that')))
+    return flowWords(BigInt(value as bigint), number, field === 'lamports' ? solText : rawText)
+  const now = found === null ? '' : found === 'none' ? ' to nobody' : ` to ${programName(found) ?? found}`
+  if (field === 'owner_is_derived') return 'its owner changed meanwhile'
+  if (operator === 'equal') {
+    if (field in CHANGED) return `its ${CHANGED[field]} changed meanwhile${now}`
+    if (field === 'state') return `it was ${value === 1 ? 'frozen' : 'thawed'} meanwhile`
+    if (field === 'data_length' && value === 0n) return 'it got data meanwhile'
+  }
+  return `the transaction demands that ${demandWords(demand)}${found === null ? '' : `, and it is ${found}`}`
+}
+
+const CHANGED: Readonly<Record<string, string>> = {
+  owner: 'owner',
+  known_owner: 'program',
+  delegate: 'delegate',
+  close_authority: 'close authority',
+}
+
+/** `least` is the change that is allowed, negative for what may leave. */
+function flowWords(least: bigint, change: bigint | null, text: (amount: bigint) => string): string {
+  if (least > 0n) return `${change === null ? 'less' : text(change)} would have come in, at least ${text(least)} must`
+  if (change === null) return `more than ${text(-least)} would have left`
+  return `${text(-change)} would have left, at most ${text(-least)} may`
+}
