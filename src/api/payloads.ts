@@ -63,6 +63,7 @@ export const UNGUARDED_REASONS = [
   'not_simulated',
   'no_room',
   'no_lamports',
+  'fails',
 ] as const
 
 /** What the chain itself holds of a built transaction. */

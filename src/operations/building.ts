@@ -7,7 +7,6 @@ import { requireProgram } from '../chain/programs/required-program.ts'
 import { referenceInstruction, transferInstruction } from '../chain/programs/sol-transfers.ts'
 import { readLatestBlockhash, readWallets, rentFor } from '../chain/reads/rpc-reads.ts'
 import {
-  type BudgetServices,
   type FailedSimulation,
   offeredPrice,
   withComputeBudget,
@@ -97,8 +96,8 @@ export interface BuiltTransaction extends UnsignedTransaction {
  * return { ...unsignedAnswer(built), tracked_resource: trackingOf('note', id, ['note.written']) }
  */
 export async function buildTransaction(services: BuildingServices, plan: TransactionPlan): Promise<BuiltTransaction> {
-  const { chain, config } = services
-  const { payer, requiredProgram, fallbackUnits, follows } = plan
+  const { chain } = services
+  const { payer, requiredProgram, follows } = plan
   if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
   const after = [
     ...(await platformFeeInstructions(services, { payer, lamports: plan.platformFee ?? 0 })),
@@ -109,24 +108,24 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
     plan.createdBytes === undefined ? undefined : rentFor(chain, plan.createdBytes),
   ])
   let guarding = unguarded('off')
-  const build = async (terms: Pick<Envelope, 'before' | 'messageConfig'>) => {
+  let failsGuarded = false
+  const build = async (terms: Terms) => {
     const made = await plan.build({ payer, recentBlockhash, ...terms, after, ...(rent === undefined ? {} : { rent }) })
     await refuseFailing(services, made.transaction, { force: services.force })
-    const guarded = await guard(services, plan, made)
+    const guarded = await guard({ ...services, failsGuarded }, plan, made)
     guarding = guarded.guarding
     return { ...made, transaction: guarded.transaction }
   }
-  const built = await (services.txVersion === 1
-    ? withMessageTerms(
-        { chain, config },
-        {
-          build: (messageConfig) => build({ messageConfig }),
-          fallbackUnits,
-          follows: follows !== undefined,
-          failed: plan.onFailedSimulation,
-        },
-      )
-    : withVersion0Terms({ chain, config }, plan, (before) => build({ before })))
+  const withTerms = () =>
+    withMeasuredTerms(services, plan, build, (simulation) => {
+      failsGuarded = guarding.guards.length > 0
+      if (failsGuarded) throw new FailsGuarded()
+      plan.onFailedSimulation?.(simulation)
+    })
+  const built = await withTerms().catch((error) => {
+    if (error instanceof FailsGuarded) return withTerms()
+    throw error
+  })
   const { transaction, requiredSigners, secretKeys = [] } = built
   const signed = cosignedBy(transaction, secretKeys)
   return {
@@ -142,7 +141,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
 
 /** Adds the guards of all wallets that sign, but not of keys that the build made. */
 async function guard(
-  services: BuildingServices,
+  services: BuildingServices & { failsGuarded: boolean },
   { payer, follows, guarded = [], slack }: TransactionPlan,
   { transaction, requiredSigners, secretKeys = [] }: Awaited<ReturnType<TransactionPlan['build']>>,
 ): Promise<{ transaction: Uint8Array; guarding: Guarding }> {
@@ -152,24 +151,43 @@ async function guard(
   if (vaultActing !== undefined) return without('vault')
   const made = new Set(secretKeys.map((key) => addressOf(key.subarray(SEED_BYTES))))
   const wallets = [...new Set([payer, ...requiredSigners, ...guarded])].filter((wallet) => !made.has(wallet))
-  const answer =
-    follows !== undefined
-      ? without('not_simulated')
-      : (await failsInTrial(services, PROGRAMS.lighthouse))
-        ? without('program_changed')
-        : await guardedTransaction(chain, transaction, wallets, slack)
+  const reason = await reasonAgainst(services, follows)
+  const answer = reason === null ? await guardedTransaction(chain, transaction, wallets, slack) : without(reason)
   if (mode === 'required') requireGuarded(answer.guarding)
   return answer
 }
 
-function withVersion0Terms<T extends UnsignedTransaction>(
-  services: BudgetServices,
-  { follows, fallbackUnits, onFailedSimulation }: TransactionPlan,
-  build: (before: NonNullable<Envelope['before']>) => Promise<T>,
+async function reasonAgainst(
+  { failsGuarded, ...services }: BuildingServices & { failsGuarded: boolean },
+  follows: TransactionPlan['follows'],
+): Promise<UnguardedReason | null> {
+  if (follows !== undefined) return 'not_simulated'
+  if (failsGuarded) return 'fails'
+  return (await failsInTrial(services, PROGRAMS.lighthouse)) ? 'program_changed' : null
+}
+
+type Terms = Pick<Envelope, 'before' | 'messageConfig'>
+
+/** What works without guards, and is therefore built again without them. */
+class FailsGuarded extends Error {
+  override readonly name = 'FailsGuarded'
+}
+
+/** Builds with the limits and the price of either version. `failed` may throw. */
+function withMeasuredTerms<T extends UnsignedTransaction>(
+  services: BuildingServices,
+  { follows, fallbackUnits }: TransactionPlan,
+  build: (terms: Terms) => Promise<T>,
+  failed: (simulation: FailedSimulation) => void,
 ): Promise<T> {
+  if (services.txVersion === 1) {
+    const ofMessage = (messageConfig: Terms['messageConfig']) => build({ messageConfig })
+    return withMessageTerms(services, { build: ofMessage, fallbackUnits, follows: follows !== undefined, failed })
+  }
+  const withBefore = (before: NonNullable<Terms['before']>) => build({ before })
   return follows === undefined
-    ? withComputeBudget(services, build, fallbackUnits, onFailedSimulation)
-    : withFixedBudget({ ...services, units: fallbackUnits }, build)
+    ? withComputeBudget(services, withBefore, fallbackUnits, failed)
+    : withFixedBudget({ ...services, units: fallbackUnits }, withBefore)
 }
 
 const lifetimeOfBuilt = ({ recentBlockhash, lastValidBlockHeight }: BuiltTransaction) => ({

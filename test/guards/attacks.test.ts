@@ -1,8 +1,10 @@
 /** Attacks between simulation and landing, on the real programs: each takes more without guards, and fails with them. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DynamicBondingCurveClient, SwapMode } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
 import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
 import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
@@ -11,6 +13,7 @@ import { PROGRAMS, SQUADS_SETTINGS } from '../../src/solana/programs.ts'
 import { createMint, type Extension, give, lamportsOf, run, tokenAccountOf, unitsIn } from '../support/gold.ts'
 import { IMAGE, keysIn, landOn, TINY_CURVE } from '../support/launches.ts'
 import { isoOf, locksOn } from '../support/locks.ts'
+import { web3Over } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { callingProgram, idleProgram, putProgram } from '../support/sbf-program.ts'
@@ -127,7 +130,7 @@ async function curve() {
   })
   const tokens = (by: Keypair) => spl.getAssociatedTokenAddressSync(new PublicKey(base_mint), by.publicKey)
   return {
-    ...{ chain, trader, mover, swap, path, tokens },
+    ...{ chain, trader, mover, address, tokens },
     held: (by: Keypair) => unitsIn(chain, tokens(by)) ?? 0n,
     build: (by: Keypair, side: 'buy' | 'sell', amount: bigint) => built(path, swap(by, side, amount)),
     async trade(by: Keypair, side: 'buy' | 'sell', amount: bigint) {
@@ -154,20 +157,27 @@ function replacing(chain: LocalChain, id: string) {
 }
 
 describe.skipIf(lacking.length > 0)(`a transaction ${needs}`, () => {
-  it('that buys the rest of a curve pays no more for it after others have sold', async () => {
-    const most = 5n * SOL
+  it('that buys an exact amount pays no more for it after others have bought', async () => {
     const found = await losses(async () => {
-      const scene = await curve()
-      await scene.trade(scene.mover, 'buy', SOL)
-      const sell = await scene.build(scene.mover, 'sell', scene.held(scene.mover))('off')
+      const { chain, trader, mover, address, build } = await curve()
+      const push = await build(mover, 'buy', SOL / 2n)('off')
+      const client = new DynamicBondingCurveClient(web3Over((await shared()).services.chain), 'confirmed')
+      const order = {
+        swapMode: SwapMode.ExactOut,
+        amountOut: new BN(10 ** 11),
+        // Far more than it costs, as if the price did not matter.
+        maximumAmountIn: new BN(String(5n * SOL)),
+      } as const
+      const accounts = { owner: trader.publicKey, pool: new PublicKey(address), referralTokenAccount: null }
+      const { instructions } = await client.pool.swap2({ ...accounts, swapBaseForQuote: false, ...order })
       return {
-        signers: [scene.trader],
-        build: scene.build(scene.trader, 'buy', most),
-        meanwhile: () => expect(landed(scene.chain, sell, [scene.mover]).err).toBeNull(),
-        held: () => lamportsOf(scene.chain, scene.trader.publicKey),
+        signers: [trader],
+        build: (guard) => guarded(trader, guard, instructions),
+        meanwhile: () => expect(landed(chain, push, [mover]).err).toBeNull(),
+        held: () => lamportsOf(chain, trader.publicKey),
       }
     })
-    expect(found.robbed - found.usual).toBeGreaterThan(SOL / 2n)
+    expect(found.robbed).toBeGreaterThan(found.usual + SOL / 20n)
     expect(found.saved).toBe(found.fee)
   })
 

@@ -101,6 +101,7 @@ const REASONS: Readonly<Record<UnguardedReason, (guarding: Guarding) => string>>
       ? `they need ${missingBytes} bytes more than the transaction has room for: send tx_version 1, or do less in one transaction`
       : 'the transaction names too many accounts for them: do less in one transaction',
   no_lamports: () => 'the fee payer has too little SOL left to lend them the rent of their memory',
+  fails: () => 'it fails with them: the fee payer lacks their rent meanwhile, or there is too much in one transaction',
 }
 
 /** Why guards are missing, as a clause, and its figures; undefined if none is. */

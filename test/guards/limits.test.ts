@@ -1,0 +1,208 @@
+/** When a transaction cannot have its guards: no room, no lamports to lend, no program on the cluster. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as spl from '@solana/spl-token'
+import {
+  Keypair,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
+import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { createMint, give, lamportsOf, type Mint, tokenAccountOf } from '../support/gold.ts'
+import { IMAGE, keysIn, landOn, TINY_CURVE } from '../support/launches.ts'
+import { hasProgram } from '../support/programs.ts'
+import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
+import { runs } from '../support/runs.ts'
+import { sharedService, startService } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
+import { keyOf } from '../support/squads.ts'
+import { addressOf, SOL, signWith, someAddress } from '../support/wallets.ts'
+
+const { lighthouse, dbc, tokenMetadata } = PROGRAMS
+const lacking = !hasProgram(lighthouse.id)
+const presets = join(makeSharedFolder('svc-'), 'presets.json')
+writeFileSync(presets, JSON.stringify({ tiny: TINY_CURVE }))
+const settings = {
+  ...{ 'priority-fee': 'none', 'platform-wallet': someAddress() },
+  ...{ 'pools.presets': presets, 'pools.preset': 'tiny' },
+}
+const shared = sharedService({ settings })
+/** What a packet has room for. */
+const MOST = 1_232
+
+async function scene() {
+  const { services, request } = await shared()
+  const chain = await services.chain.local()
+  const wallet = Keypair.generate()
+  chain.airdrop(addressOf(wallet), 100n * SOL)
+  return {
+    ...{ chain, wallet, request },
+    mint(): Mint {
+      const mint = createMint(chain, wallet)
+      give(chain, wallet, mint, wallet.publicKey, 1_000n)
+      return mint
+    },
+    /** Moves one unit of each token to a stranger, with a memo of so many bytes that fills the packet. */
+    moving(mints: readonly Mint[], bytes: number): Uint8Array {
+      const to = keyOf(addressOf(wallet))
+      const moves = mints.map((mint) =>
+        spl.createBurnInstruction(
+          tokenAccountOf(mint, wallet.publicKey),
+          mint.mint,
+          wallet.publicKey,
+          1n,
+          [],
+          mint.program,
+        ),
+      )
+      const pay = SystemProgram.transfer({ fromPubkey: to, toPubkey: keyOf(someAddress()), lamports: SOL })
+      const memo = new TransactionInstruction({
+        programId: keyOf(MEMO_PROGRAM),
+        keys: [],
+        data: Buffer.alloc(bytes, 97),
+      })
+      const { blockhash: recentBlockhash } = chain.latestBlockhash()
+      const message = new TransactionMessage({ payerKey: to, recentBlockhash, instructions: [pay, ...moves, memo] })
+      return new VersionedTransaction(message.compileToV0Message()).serialize()
+    },
+    guard: (transaction: Uint8Array) => guardedTransaction(services.chain, transaction, [addressOf(wallet)]),
+    land(transaction: Uint8Array | string) {
+      const text = typeof transaction === 'string' ? transaction : Buffer.from(transaction).toString('base64')
+      chain.advance(1)
+      return chain.send(Buffer.from(signWith(text, [wallet]), 'base64'))
+    },
+  }
+}
+
+describe.skipIf(lacking)('the bytes that guards miss (needs Lighthouse in the program cache)', () => {
+  it('are exact: with so much more room all fit, with a byte less they do not', { tags: 'sampled' }, async () => {
+    const it = await scene()
+    const mints = [it.mint(), it.mint(), it.mint()]
+    const states = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 400 }), async (count, spare) => {
+        const moved = mints.slice(0, count)
+        const bare = it.moving(moved, 200).length - 200
+        const bytes = MOST - bare - spare
+        const first = await it.guard(it.moving(moved, bytes))
+        const { missingBytes: missing, guards, reason } = first.guarding
+        states.add(`${reason} ${guards.length === 0 ? 'none' : guards.length <= count ? 'some' : 'all'}`)
+        expect(it.land(first.transaction).err).toBeNull()
+        if (missing === null) {
+          expect(first.transaction.length).toBeLessThanOrEqual(MOST)
+          expect(guards).toHaveLength(count + 1)
+          return
+        }
+        const exact = await it.guard(it.moving(moved, bytes - missing))
+        expect([exact.transaction.length, exact.guarding.reason]).toEqual([MOST, null])
+        expect(it.land(exact.transaction).err).toBeNull()
+        const short = await it.guard(it.moving(moved, bytes - missing + 1))
+        expect(short.guarding).toMatchObject({ reason: 'no_room', missingBytes: 1 })
+      }),
+      {
+        numRuns: runs(12, 100),
+        examples: [
+          [0, 0],
+          [3, 0],
+          [3, 160],
+          [3, 400],
+        ],
+      },
+    )
+    expect(states.size).toBeGreaterThan(2)
+  })
+
+  it('are in the refusal of a request that demands guards, which then names the way out', async () => {
+    const it = await scene()
+    const mint = it.mint()
+    const recipients = Array.from({ length: 20 }, () => ({ wallet: someAddress(), amount: '1' }))
+    const ask = (count: number, more: object) => {
+      const rows = recipients.slice(0, count)
+      const body = { payer: addressOf(it.wallet), mint: mint.mint.toBase58(), recipients: rows, ...more }
+      return it.request('POST', '/v2/token-transfers', { body })
+    }
+    let count = 1
+    while ((await ask(count + 1, { guard: 'off' })).status === 200) count++
+    const { status, json } = await ask(count, { guard: 'required' })
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', 'guard'])
+    expect(json.error.details).toMatchObject({ reason: 'no_room', missing_bytes: expect.any(Number) })
+    expect(json.error.message).toContain(`${json.error.details.missing_bytes} bytes more`)
+    const part = (await ask(count, {})).json.data
+    expect(part.guard).toMatchObject({ reason: 'no_room', missing_bytes: json.error.details.missing_bytes })
+    expect(it.land(part.transaction).err).toBeNull()
+    const larger = await ask(count, { guard: 'required', tx_version: 1 })
+    expect([larger.status, larger.json.data?.guard.state]).toEqual([200, 'whole'])
+  })
+})
+
+describe.skipIf(lacking)('a payer with few lamports (needs Lighthouse in the program cache)', () => {
+  it('sends without guards what leaves too little to lend, and says so; it is refused if guards are demanded', async () => {
+    const it = await scene()
+    const body = { payer: addressOf(it.wallet), recipient: someAddress(), lamports: String(100n * SOL - 1_000_000n) }
+    const ask = (guard: string) => it.request('POST', '/v2/sol-transfers', { body: { ...body, guard } })
+    const refused = await ask('required')
+    expect([refused.status, refused.json.error.details]).toEqual([400, { reason: 'no_lamports' }])
+    const { data } = (await ask('when_it_fits')).json
+    expect(data.guard).toMatchObject({ state: 'none', reason: 'no_lamports' })
+    expect(it.land(data.transaction).err).toBeNull()
+  })
+
+  it('needs no guard for what empties it', async () => {
+    const it = await scene()
+    const body = { payer: addressOf(it.wallet), recipient: someAddress(), lamports: 'all', guard: 'required' }
+    const { data } = (await it.request('POST', '/v2/sol-transfers', { body })).json
+    expect(data.guard).toMatchObject({ state: 'none', reason: null })
+    expect(it.land(data.transaction).err).toBeNull()
+  })
+
+  it.skipIf([dbc, tokenMetadata].some(({ id }) => !hasProgram(id)))(
+    'buys with what it has, though it could not lend at the same time, and is refused if guards are demanded',
+    async () => {
+      const it = await scene()
+      const { request, chain } = it
+      const [creator, buyer] = [it.wallet, Keypair.generate()]
+      const texts = { name: 'My Token', symbol: 'MTK', image: IMAGE }
+      const launch = (await request('POST', '/v2/pools', { body: { creator: addressOf(creator), ...texts } })).json.data
+      for (const text of launch.transactions) landOn(chain, text, [creator, ...keysIn(launch.required_signers)])
+      // The rent of its two accounts, the fee, and less than is lent.
+      const [most, kept] = [5n * SOL, 2n * TOKEN_ACCOUNT_RENT + 305_000n]
+      chain.airdrop(addressOf(buyer), most + kept)
+      const swap = async (guard: string) => {
+        const body = { payer: addressOf(buyer), side: 'buy', amount: String(most), slippage_bps: 10_000, guard }
+        return (await request('POST', `/v2/pools/${launch.pool.address}/swaps`, { body })).json
+      }
+      expect((await swap('required')).error).toMatchObject({ param: 'guard', details: { reason: 'fails' } })
+      const { tx } = (await swap('when_it_fits')).data
+      expect(tx.guard).toMatchObject({ state: 'none', reason: 'fails' })
+      landOn(chain, tx.transaction, [buyer])
+      expect(lamportsOf(chain, buyer.publicKey)).toBeGreaterThan(SOL)
+    },
+  )
+})
+
+describe('a cluster without Lighthouse', () => {
+  it('gets builds without guards, which say so, and refuses those that demand them', async () => {
+    const service = await startService({ settings: { ...settings, 'programs-dir': '/nonexistent' } })
+    const chain = await service.services.chain.local()
+    const wallet = Keypair.generate()
+    chain.airdrop(addressOf(wallet), SOL)
+    const body = { payer: addressOf(wallet), recipient: someAddress(), lamports: '100000000' }
+    const ask = (guard?: string) =>
+      service.request('POST', '/v2/sol-transfers', { body: { ...body, ...(guard && { guard }) } })
+    const { data } = (await ask()).json
+    expect(data.guard).toMatchObject({ state: 'none', reason: 'program_missing', wallets: [], token_accounts: [] })
+    expect(data.guard.text).toContain(PROGRAMS.lighthouse.id)
+    expect(chain.send(Buffer.from(signWith(data.transaction, [wallet]), 'base64')).err).toBeNull()
+    const { status, json } = await ask('required')
+    expect([status, json.error.code, json.error.param, json.error.details]).toEqual([
+      ...[400, 'bad_request', 'guard'],
+      { reason: 'program_missing' },
+    ])
+  })
+})
