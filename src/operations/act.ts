@@ -104,7 +104,7 @@ interface UnsignedPlan<S> extends Plan<S> {
   cosigning?: CosignedBy | null
 }
 
-type CosignedBy = Omit<Cosigning, 'transaction'> & { signer: Signer }
+type CosignedBy = Omit<Cosigning, 'transaction' | 'guarding'> & { signer: Signer }
 
 /** The same for a route whose transactions the platform wallet never pays. */
 export function unsignedAct<R extends AnyRoute>(
@@ -172,7 +172,8 @@ function answerUnsigned<S>({ vault }: Context, planned: PlannedBuild<S>, { isNes
 function answerCosigned<S>(context: Context, planned: PlannedBuild<S>, { signer, ...request }: CosignedBy) {
   const { built } = planned
   const requiredSigners = built.requiredSigners.filter((address) => address !== signer.address)
-  return cosign(context, signer, { ...request, transaction: built.transaction }, (transaction) =>
+  const { transaction: made, guarding } = built
+  return cosign(context, signer, { ...request, transaction: made, guarding }, (transaction) =>
     answerUnsigned(context, { ...planned, built: { ...built, transaction, requiredSigners, secretKeys: [] } }),
   )
 }

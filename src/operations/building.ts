@@ -21,6 +21,7 @@ import {
   unguarded,
   unguardedOf,
 } from '../chain/sending/guarding.ts'
+import { lateGuarded } from '../chain/sending/late-guards.ts'
 import { withMessageTerms } from '../chain/sending/message-terms.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/sending/unsigned.ts'
 import type { Context, Services } from '../context.ts'
@@ -28,6 +29,7 @@ import { badRequest } from '../platform/errors.ts'
 import type { Slack } from '../policy/movement/guards.ts'
 import { addressOf } from '../solana/addresses.ts'
 import { solText } from '../solana/amounts.ts'
+import { decodeWireTransaction } from '../solana/messages.ts'
 import { PROGRAMS, type Program } from '../solana/programs.ts'
 import { type FreshKey, freshKey, SEED_BYTES } from '../solana/signatures.ts'
 import { platformWallet } from './platform-wallet.ts'
@@ -149,7 +151,7 @@ async function guard(
   const without = (reason: UnguardedReason) => ({ transaction, guarding: unguarded(reason) })
   if (mode === 'off') return without('off')
   if (vaultActing !== undefined) return without('vault')
-  const made = new Set(secretKeys.map((key) => addressOf(key.subarray(SEED_BYTES))))
+  const made = addressesOfKeys(secretKeys)
   const wallets = [...new Set([payer, ...requiredSigners, ...guarded])].filter((wallet) => !made.has(wallet))
   const reason = await reasonAgainst(services, follows)
   const answer = reason === null ? await guardedTransaction(chain, transaction, wallets, slack) : without(reason)
@@ -251,15 +253,37 @@ export async function sequenceTerms(
   return { recentBlockhash, lastValidBlockHeight, computeUnitPrice }
 }
 
-/** Returns the same transaction with a fresh blockhash, and the signatures of the required ones among the keys. */
+/**
+ * Returns the same transaction with a fresh blockhash, and the signatures of the required ones among the keys. The one
+ * before it has landed, so it can be simulated: it gets its guards now if it has none.
+ */
 export async function withNewBlockhash(
-  { chain }: Pick<BuildingServices, 'chain'>,
+  services: Pick<BuildingServices, 'chain' | 'config' | 'guard'>,
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
-): Promise<{ transaction: Uint8Array; cosigners: string[] }> {
-  const { blockhash } = await readLatestBlockhash(chain)
-  return cosignedBy(withBlockhash(transaction, blockhash), secretKeys)
+): Promise<Pick<SigningDraft, 'transaction' | 'cosigners' | 'guarding'>> {
+  const { blockhash } = await readLatestBlockhash(services.chain)
+  const { guarding, ...fresh } = await guardedLate(services, withBlockhash(transaction, blockhash), secretKeys)
+  return { ...cosignedBy(fresh.transaction, secretKeys), ...(guarding === undefined ? {} : { guarding }) }
 }
+
+async function guardedLate(
+  { guard: mode = 'when_it_fits', ...services }: Parameters<typeof withNewBlockhash>[0],
+  transaction: Uint8Array,
+  secretKeys: readonly Uint8Array[],
+): Promise<{ transaction: Uint8Array; guarding?: Guarding }> {
+  if (mode === 'off') return { transaction, guarding: unguarded('off') }
+  const { keys, signers, instructions } = decodeWireTransaction(transaction).message
+  if (instructions.some(({ programIdIndex }) => keys[programIdIndex] === PROGRAMS.lighthouse.id)) return { transaction }
+  const made = addressesOfKeys(secretKeys)
+  const wallets = keys.slice(0, signers).filter((address) => !made.has(address))
+  const answer = await lateGuarded(services, transaction, wallets)
+  if (mode === 'required') requireGuarded(answer.guarding)
+  return answer
+}
+
+const addressesOfKeys = (secretKeys: readonly Uint8Array[]): ReadonlySet<string> =>
+  new Set(secretKeys.filter(({ length }) => length > 0).map((key) => addressOf(key.subarray(SEED_BYTES))))
 
 // Builds the fee that a wallet pays the platform in its own transaction.
 

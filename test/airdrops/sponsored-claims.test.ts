@@ -5,6 +5,8 @@ import { createApp } from '../../daemon/app.ts'
 import { claimStatusAddress, tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../src/context.ts'
 import { freeUnsignedClaims, settleSponsoredClaims } from '../../src/operations/sponsorships/settle-sponsored-claims.ts'
+import { guardsOfMessage } from '../../src/solana/guards.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { addressOf, airdropsOn, entriesFor, lacksDistributor } from '../support/airdrops.ts'
 import { endingOnceSigned, signingBy } from '../support/dying-signer.ts'
@@ -66,6 +68,22 @@ describe('a sponsorship', () => {
 })
 
 describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle distributor)', () => {
+  it.each(['off', 'when_it_fits', 'required'])(
+    'guards the platform wallet, and the account that the claimer gets, by the policy: %s',
+    async (guards) => {
+      const { first, build, submitted, platform, request, tokensOf, mint } = await openSponsoredAirdrop()
+      expect((await request('PATCH', '/v2/signer/policy', { body: { guards } })).status).toBe(200)
+      const built = await build(first)
+      const { message } = decodeWireTransaction(Buffer.from(built.transaction, 'base64'))
+      const { guards: held = [] } = guardsOfMessage(message, message.keys) ?? {}
+      const expected = [addressOf(platform), await tokenAccountAddress(mint, addressOf(first))]
+      expect(held.map(({ address }) => address)).toEqual(guards === 'off' ? [] : expected)
+      const answer = await submitted(built, first)
+      expect([answer.status, answer.json.error]).toEqual([200, undefined])
+      expect(tokensOf(mint, first)).toBe(1_000n)
+    },
+  )
+
   it('serves a wallet without lamports, leaves it so, and costs exactly fee and rent', async () => {
     const { first, build, submitted, lamportsOf, platform, tokensOf, mint, settle, eventsOf, id, sponsorship } =
       await openSponsoredAirdrop({ service: await shared() })

@@ -44,7 +44,7 @@ export async function withMessageTerms<T extends UnsignedTransaction>(
   ])
   const units = run?.unitsConsumed === undefined ? fallbackUnits : unitsFor(run.unitsConsumed)
   const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
-  const loadedBytes = loadedLimit(toldSize(run) ?? (await sizeOf(chain, transaction)))
+  const loadedBytes = await loadedLimitFor(chain, run, transaction)
   const terms = { units, loadedBytes, priorityFee: priorityFee(BigInt(units), price) }
   return { ...simulated, transaction: withConfigTerms(transaction, terms) }
 }
@@ -63,6 +63,13 @@ async function simulateOrNull(
   failed({ transaction, err: run.err, logs: run.logs ?? [] })
   return null
 }
+
+/** Limit of the bytes that a transaction loads, as its run shows them. */
+export const loadedLimitFor = async (
+  chain: NodeCalls,
+  run: NodeSimulation | null,
+  transaction: Uint8Array,
+): Promise<number> => loadedLimit(toldSize(run) ?? (await sizeOf(chain, transaction)))
 
 function toldSize(run: NodeSimulation | null): number | null {
   const bytes = run?.loadedAccountsDataSize ?? 0

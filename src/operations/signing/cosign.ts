@@ -1,8 +1,10 @@
 /** Signs a transaction that another account pays and sends: checks it, logs it and returns the signature with its message. */
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
+import { type Guarding, unguardedOf } from '../../chain/sending/guarding.ts'
 import { type MovementOptions, readMovement } from '../../chain/sending/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
+import { guardedExtent } from '../../policy/movement/guards.ts'
 import { decodeWireTransaction, signatureOffset } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
@@ -20,6 +22,8 @@ export interface Cosigning extends MovementOptions {
   operation: string
   /** Transaction in wire format, built by this request. Other signatures may still be missing. */
   transaction: Uint8Array
+  /** What the builder has guarded. */
+  guarding: Guarding
   /** Further fields of the audit log's entries. */
   about: Record<string, unknown>
 }
@@ -32,7 +36,7 @@ export interface Cosigning extends MovementOptions {
 export async function cosign<D>(
   context: SigningContext,
   signer: Signer,
-  { operation, transaction: raw, about, release }: Cosigning,
+  { operation, transaction: raw, guarding, about, release }: Cosigning,
   answer: (transaction: Uint8Array) => D,
 ): Promise<D> {
   const { store, chain, clock } = context
@@ -48,9 +52,10 @@ export async function cosign<D>(
   const entry = { signing: newId('sgn'), operation, role: 'cosigns', message_sha256, ...about }
   const checkAndLog = async (tx: Tx) => {
     const state = await lockPolicyState(tx, clock, wallet)
-    const refusal = policyRefusal(state, movement, { role: 'cosigns' })
+    const refusal = policyRefusal(state, movement, { role: 'cosigns', unguarded: unguardedOf(guarding) })
     if (refusal !== null) return refusal
-    await audit(context, tx, 'signing.intended', wallet, { ...entry, policy_sha256: policySha256(state) })
+    const guarded = guardedExtent(movement)
+    await audit(context, tx, 'signing.intended', wallet, { ...entry, policy_sha256: policySha256(state), guarded })
     return null
   }
   const refusal = await (context.dryRun ? runAndRollBack(store, checkAndLog) : store.write(checkAndLog))

@@ -66,6 +66,12 @@ async function policyState(
   }
 }
 
+/** How what the platform wallet signs is guarded: its rule refuses what the policy requires and the build has not. */
+export const guardModeOf = ({ guards }: SigningPolicy, asked: GuardMode = 'when_it_fits'): GuardMode => {
+  if (guards === 'off') return 'off'
+  return guards === 'required' && asked === 'off' ? 'when_it_fits' : asked
+}
+
 /** Returns the hex hash that records in the audit log which policy permitted a signing. */
 export const policySha256 = ({ row }: PolicyState): string => hash('sha256', row?.policy_json ?? '', 'hex')
 

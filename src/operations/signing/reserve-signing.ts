@@ -7,7 +7,7 @@ import { readMovement } from '../../chain/sending/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { excessOver } from '../../policy/approved-movement.ts'
-import { type Slack, withSlack } from '../../policy/movement/guards.ts'
+import { guardedExtent, type Slack, withSlack } from '../../policy/movement/guards.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
@@ -164,6 +164,7 @@ async function countIntended(
     lamports: String(lamports),
     tokens: tokens.map(({ mint, amount }) => ({ mint, amount: String(amount) })),
     policy_sha256: policySha256(state),
+    guarded: guardedExtent(movement),
     ...(context.approved === undefined ? {} : { proposal: context.approved }),
   })
 }

@@ -4,6 +4,7 @@ import type { Signer } from '../../chain/signer/index.ts'
 import { conflict } from '../../platform/errors.ts'
 import { newId } from '../../store/id.ts'
 import { findSigning } from '../../store/signing/signings.ts'
+import { guardModeOf } from './policy-state.ts'
 import { requireRunning, signingEnded } from './refusals.ts'
 import { requireCluster, requireSigner } from './require-signer.ts'
 import type { SigningContext, SigningPlan, WaitingDraft } from './types.ts'
@@ -38,10 +39,7 @@ export async function openSigningRun<S>(
   operation: SigningRun['operation'],
 ): Promise<SigningRun<S>> {
   const signer = await requireSigner(context)
-  const { guards } = await requireRunning(context, signer, operation)
-  // What the policy requires is refused by its rule, which the audit log records.
-  if (guards === 'off') context.guard = 'off'
-  if (guards === 'required' && context.guard === 'off') context.guard = 'when_it_fits'
+  context.guard = guardModeOf(await requireRunning(context, signer, operation), context.guard)
   const run = { operation, signer, wallet: signer.address }
   const { earlier } = context.signing
   if (earlier === null) return { ...run, id: newId('sgn'), resumed: null }

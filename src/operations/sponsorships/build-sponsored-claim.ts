@@ -13,6 +13,7 @@ import { feeOfMessage } from '../../solana/fees.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import { type PayableClaim, requireClaim, storedLeaf } from '../airdrops/claimable-leaf.ts'
 import { type BuiltTransaction, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { guardModeOf, readPolicyState } from '../signing/policy-state.ts'
 import { requireCluster, requireSigner } from '../signing/require-signer.ts'
 import { messageSha256 } from '../transactions/message-terms.ts'
 import { claimWouldFail, sponsorUnavailable } from './refusals.ts'
@@ -37,7 +38,10 @@ export async function buildSponsoredClaimFor(
   }
   await requireUnsponsored(context, { airdrop_id: id, wallet: claimer, genesis: await requireCluster(context) })
   const { payable, lent, accountRent } = await sponsoredClaimTerms(context, id, claimer)
-  const built = await buildPaid(context, signer.address, accountRent + lent, (envelope) =>
+  const { policy } = await readPolicyState(context.store.db, context.clock, signer.address)
+  // What the policy would refuse once the claimer has signed is refused now.
+  const guard = policy.guards === 'required' ? 'required' : guardModeOf(policy, context.guard)
+  const built = await buildPaid({ ...context, guard }, signer.address, accountRent + lent, (envelope) =>
     buildSponsoredClaim({ ...envelope, ...payable.claim, claimer, lent }),
   )
   const decoded = decodeWireTransaction(built.transaction)

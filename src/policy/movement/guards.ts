@@ -116,6 +116,12 @@ const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 export const missingGuards = (needed: readonly Guard[], held: readonly Guard[]): Guard[] =>
   needed.filter((guard) => !held.some((each) => holds(each, guard)))
 
+/** How far the transaction itself holds what it needs; `whole` also if it needs nothing. */
+export function guardedExtent({ guards: { needed, held } }: Pick<Movement, 'guards'>): 'whole' | 'part' | 'none' {
+  const missing = missingGuards(needed, held).length
+  return missing === 0 ? 'whole' : missing < needed.length ? 'part' : 'none'
+}
+
 function holds(held: Guard, needed: Guard): boolean {
   if (held.kind !== needed.kind || held.address !== needed.address) return false
   if (held.kind === 'wallet' || needed.kind === 'wallet') return isAtLeast(held.change, needed.change)

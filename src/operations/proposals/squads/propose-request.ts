@@ -121,7 +121,7 @@ async function signCreation<D extends object>(
     built.map(({ transaction }) => Buffer.from(transaction).toString('base64')),
   )
   const state = { data: { ...answer, proposal: creationAnswer(prepared, []) }, transactions }
-  const first = { transaction: Buffer.from(transactions[0] ?? '', 'base64') }
+  const first = await withNewBlockhash(context, Buffer.from(transactions[0] ?? '', 'base64'), [])
   return finishSigned(context, run, asked, { state, first, steps: transactions.length }, async (tx) => {
     await work(tx)
     await storeProposals(context, tx, prepared, asked)

@@ -1,0 +1,78 @@
+/** Guards of what the platform wallet signs: by each policy, and for each transaction of several. */
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { guardsOfMessage } from '../../src/solana/guards.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { IMAGE } from '../support/launches.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
+import { hasProgram } from '../support/programs.ts'
+import { addressOf, SOL, walletOn } from '../support/wallets.ts'
+
+const NEEDED = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.lighthouse]
+const lacking = NEEDED.filter(({ id }) => !hasProgram(id))
+const LIMITS = {
+  lamports_per_transaction: String(100n * SOL),
+  lamports_per_day: String(1_000n * SOL),
+  max_fee_lamports: '10000000',
+}
+
+async function opened(guards: string) {
+  const service = await startPlatform(LIMITS)
+  const { chain } = await walletOn(service.services)
+  const policy = async (body: object) => {
+    expect((await service.request('PATCH', '/v2/signer/policy', { body })).status).toBe(200)
+  }
+  await policy({ guards })
+  return {
+    policy,
+    own: addressOf(service.wallet),
+    /** Asks while time passes, so that the first transaction of several is confirmed. */
+    async asked(path: string, body: object) {
+      const moving = setInterval(() => {
+        chain.advance(1)
+        service.clock.advance(5_000)
+      }, 100)
+      const request = service.request('POST', path, { body: { ...body, mode: 'signed' } })
+      const { json } = await request.finally(() => clearInterval(moving))
+      expect(json.error).toBeUndefined()
+      return json.data
+    },
+    /** The guarded wallets of each transaction, which has landed. */
+    guarded: (signatures: readonly string[]) =>
+      signatures.map((signature) => {
+        const { raw, err } = chain.transaction(signature)!
+        expect(err).toBeNull()
+        const { message } = decodeWireTransaction(raw)
+        const { guards: held = [] } = guardsOfMessage(message, message.keys) ?? {}
+        return held.flatMap(({ kind, address }) => (kind === 'wallet' ? address : []))
+      }),
+    /** What the audit log says of them, the newest first. */
+    async extents() {
+      const { json } = await service.request('GET', '/v2/audit-entries?action=signing.intended')
+      return json.data.map(({ details }: { details: { guarded: string } }) => details.guarded)
+    },
+  }
+}
+
+describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
+  it.each(['off', 'when_it_fits', 'required'])(
+    '%s, each transaction of a launch and a transfer of its tokens are guarded so',
+    async (guards) => {
+      const { policy, own, asked, guarded, extents } = await opened(guards)
+      const wallets = guards === 'off' ? [] : [own]
+      const launch = { creator: own, name: 'My Token', symbol: 'MTK', image: IMAGE, buy_amount: 0.25 }
+      const { signatures, pool } = await asked('/v2/pools', launch)
+      expect(guarded(signatures)).toEqual([wallets, wallets])
+      const mint = pool.base_mint
+      await policy({ tokens: [{ mint, per_transaction: '10', per_day: '10' }] })
+      const recipients = [{ wallet: addressOf(Keypair.generate()), amount: '5' }]
+      // If guards are required, the request cannot switch them off.
+      const asks = guards === 'required' ? { guard: 'off' } : {}
+      const { signature } = await asked('/v2/token-transfers', { payer: own, mint, recipients, ...asks })
+      expect(guarded([signature])).toEqual([wallets])
+      const extent = guards === 'off' ? 'none' : 'whole'
+      expect(await extents()).toEqual([extent, extent, extent])
+    },
+  )
+})
