@@ -258,7 +258,7 @@ export async function sequenceTerms(
  * before it has landed, so it can be simulated: it gets its guards now if it has none.
  */
 export async function withNewBlockhash(
-  services: Pick<BuildingServices, 'chain' | 'config' | 'guard'>,
+  services: Pick<BuildingServices, 'chain' | 'config' | 'programs' | 'guard'>,
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
 ): Promise<Pick<SigningDraft, 'transaction' | 'cosigners' | 'guarding'>> {
@@ -272,12 +272,15 @@ async function guardedLate(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
 ): Promise<{ transaction: Uint8Array; guarding?: Guarding }> {
-  if (mode === 'off') return { transaction, guarding: unguarded('off') }
+  const without = (reason: UnguardedReason) => ({ transaction, guarding: unguarded(reason) })
+  if (mode === 'off') return without('off')
   const { keys, signers, instructions } = decodeWireTransaction(transaction).message
   if (instructions.some(({ programIdIndex }) => keys[programIdIndex] === PROGRAMS.lighthouse.id)) return { transaction }
   const made = addressesOfKeys(secretKeys)
   const wallets = keys.slice(0, signers).filter((address) => !made.has(address))
-  const answer = await lateGuarded(services, transaction, wallets)
+  const answer = (await failsInTrial(services, PROGRAMS.lighthouse))
+    ? without('program_changed')
+    : await lateGuarded(services, transaction, wallets)
   if (mode === 'required') requireGuarded(answer.guarding)
   return answer
 }
