@@ -31,9 +31,9 @@ export const compactLengthBytes = (value: number): number => (value < 0x80 ? 1 :
 
 export function compactLength(value: number): number[] {
   const bytes: number[] = []
-  for (let rest = value; ; rest >>= 7) {
+  for (let rest = value; ; rest = Math.floor(rest / 0x80)) {
     if (rest < 0x80) return [...bytes, rest]
-    bytes.push((rest & 0x7f) | 0x80)
+    bytes.push((rest % 0x80) | 0x80)
   }
 }
 

@@ -78,10 +78,10 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
 function ofGuard(
   code: number,
   { id, instruction, failure }: { id: string | null; instruction: number | null; failure: Failure | null },
-  { instructions = [] }: ErrorContext,
+  { instructions = [], accountKeys = [] }: ErrorContext,
 ) {
   if (id !== LIGHTHOUSE.id || instruction === null) return null
-  return stoppedByGuard(instructions, { index: instruction, code, lines: failure?.lines ?? [] })
+  return stoppedByGuard(accountKeys[0], instructions, { index: instruction, code, lines: failure?.lines ?? [] })
 }
 
 type NamedError = Pick<ExplainedError, 'name' | 'message' | 'hint'>

@@ -53,12 +53,13 @@ const STAYS =
 
 /** What a failed guard says, by the instruction that failed; null if it is not one of Lighthouse that can be read. */
 export function stoppedByGuard(
+  payer: string | undefined,
   all: readonly ReadInstruction[],
   { index, code, lines }: { index: number; code: number; lines: readonly string[] },
 ): { message: string; hint: string } | null {
   const failed = all[index]
   if (failed?.program !== LIGHTHOUSE.id) return null
-  const isOwn = readGuards(payerOf(all), all)?.places.includes(index) ?? false
+  const isOwn = payer !== undefined && (readGuards(payer, all)?.places.includes(index) ?? false)
   const stopped = stopIn(failed, { code, lines, isOwn })
   if (stopped === null) return null
   const isExecution = all.some(({ program, data }) => program === SQUADS.id && isExecuting(SQUADS.nameOf(data)))
@@ -69,12 +70,6 @@ export function stoppedByGuard(
 }
 
 const isExecuting = (name: string | null): boolean => name !== null && /_transaction_execute|execute_/.test(name)
-
-/** Guards of svc name the payer, who lends the rent of their memory. */
-function payerOf(all: readonly ReadInstruction[]): string {
-  const close = all.find(({ program, data }) => program === LIGHTHOUSE.id && LIGHTHOUSE.nameOf(data) === 'memory_close')
-  return close?.accounts[1] ?? ''
-}
 
 interface Failure {
   code: number
@@ -109,11 +104,17 @@ function foundIn(lines: readonly string[]): string | null {
 }
 
 function breachWords(demand: Demand, found: string | null, isOwn: boolean): string {
-  const { path, value, operator } = demand
+  const { path, less, value, operator } = demand
   const field = path.at(-1) ?? ''
   const number = found !== null && /^-?\d+$/.test(found) ? BigInt(found) : null
-  if (isOwn && path.some((part) => part.startsWith('less that')))
+  if (isOwn && less !== null)
     return flowWords(BigInt(value as bigint), number, field === 'lamports' ? solText : rawText)
+  if (isOwn && field === 'amount') {
+    const least = rawText(BigInt(value as bigint))
+    return number === null
+      ? `it would hold less than ${least}`
+      : `it would hold ${rawText(number)}, at least ${least} must be there`
+  }
   const now = found === null ? '' : found === 'none' ? ' to nobody' : ` to ${programName(found) ?? found}`
   if (field === 'owner_is_derived') return 'its owner changed meanwhile'
   if (operator === 'equal') {
@@ -121,7 +122,7 @@ function breachWords(demand: Demand, found: string | null, isOwn: boolean): stri
     if (field === 'state') return `it was ${value === 1 ? 'frozen' : 'thawed'} meanwhile`
     if (field === 'data_length' && value === 0n) return 'it got data meanwhile'
   }
-  return `the transaction demands that ${demandWords(demand)}${found === null ? '' : `, and it is ${found}`}`
+  return `the transaction demands that ${demandWords(demand)}${found === null ? '' : `, and it is ${field === 'lamports' && number !== null ? solText(number) : found}`}`
 }
 
 const CHANGED: Readonly<Record<string, string>> = {

@@ -11,6 +11,10 @@ export interface Demand {
   address: string | null
   /** The field, after those that it is part of. */
   path: readonly string[]
+  /** The first byte of a value that is no field; null for a field. */
+  at: unknown
+  /** What is subtracted before: the bytes of another account from this one; null if nothing is. */
+  less: { address: string | null; at: unknown } | null
   /** Undefined for a field that is not compared with a value. */
   value?: unknown
   /** The name of the operator; null if there is none. */
@@ -26,29 +30,31 @@ export function demandsIn({ program, accounts, data }: ReadInstruction): Demand[
   if (name === null) return []
   const args: Node = LIGHTHOUSE.argsOf(name, data)
   const all = args?.assertions ?? (args?.assertion === undefined ? [] : [args.assertion])
-  const address = accounts[name === 'assert_account_delta' ? 1 : 0] ?? null
-  const other = name === 'assert_account_delta' ? (accounts[0] ?? null) : null
-  return (all as Node[]).map((each) => demandOf(each, { address, other }, []))
+  const [first = null, second = null] = accounts
+  const isDelta = name === 'assert_account_delta'
+  const start: Demand = { address: isDelta ? second : first, path: [], at: null, less: null, operator: null }
+  return (all as Node[]).map((each) =>
+    'offset' in (each ?? {}) ? within(each, start, first) : demandOf(each, start, first),
+  )
 }
 
-type Accounts = { address: string | null; other: string | null }
-
-function demandOf(node: Node, of: Accounts, path: readonly string[]): Demand {
+function demandOf(node: Node, of: Demand, other: string | null): Demand {
   const { name, value } = (node ?? {}) as { name?: string; value?: Node }
-  const own = [...path, String(name)]
-  const { address } = of
-  if (value === null || value === undefined) return { address, path: own, operator: null }
-  if ('name' in value) return demandOf(value, of, own)
-  if ('assertion' in value) return demandOf(value.assertion as Node, of, [...own.slice(0, -1), ...placesIn(value, of)])
+  const own = { ...of, path: [...of.path, String(name)] }
+  if (value === null || value === undefined) return own
+  if ('name' in value) return demandOf(value, own, other)
+  if ('assertion' in value) return within(value, of, other)
   const { operator, ...rest } = value as { operator?: { name: string }; value?: unknown }
-  return { address, path: own, value: 'value' in rest ? rest.value : rest, operator: operator?.name ?? null }
+  const said = Object.keys(rest).length === 0 ? undefined : rest
+  return { ...own, value: 'value' in rest ? rest.value : said, operator: operator?.name ?? null }
 }
 
-/** Where in the data the value is, and with which it is compared in another account. */
-const placesIn = ({ offset, a_offset, b_offset }: Exclude<Node, null>, { other }: Accounts): string[] => [
-  ...[offset, b_offset].flatMap((at) => (at === undefined ? [] : [`at byte ${String(at)}`])),
-  ...(a_offset === undefined ? [] : [`less that at byte ${String(a_offset)} of ${other}`]),
-]
+/** An assertion about bytes of the account, or about their difference from those of another one. */
+function within(node: Node, of: Demand, other: string | null): Demand {
+  const { offset, a_offset, b_offset, assertion } = node ?? {}
+  const less = a_offset === undefined ? null : { address: other, at: a_offset }
+  return demandOf(assertion as Node, { ...of, at: offset ?? b_offset ?? null, less }, other)
+}
 
 const OPERATORS: Readonly<Record<string, string>> = {
   equal: 'is',
@@ -61,11 +67,17 @@ const OPERATORS: Readonly<Record<string, string>> = {
   does_not_contain: 'has none of the bits',
 }
 
-/** As a clause, such as `lamports of ADDRESS is at least 5`. */
-export function demandWords({ address, path, value, operator }: Demand): string {
-  const what = `${[...path].reverse().join(' ').replaceAll('_', ' ')} of ${address ?? 'the clock'}`
-  if (operator === null && value === undefined) return `${what} holds`
-  return `${what} ${operator === null ? 'is' : OPERATORS[operator]} ${shown(value)}`
+/** As a clause, such as `amount of ADDRESS is at least 5`. */
+export function demandWords({ address, path, at, less, value, operator }: Demand): string {
+  const field = [...path].reverse().join(' ').replaceAll('_', ' ')
+  const what = `${field}${at === null ? '' : ` at byte ${String(at)}`} of ${address ?? 'the clock'}`
+  if (operator === null && value === undefined) return `${address} is the associated account of its owner`
+  const is = operator === null ? 'is' : OPERATORS[operator]
+  const other = less === null ? null : `that at byte ${String(less.at)} of ${less.address}`
+  const isNumber = typeof value === 'bigint' || typeof value === 'number'
+  if (other !== null && !isNumber) return `${what} ${is} ${other}${value === undefined ? '' : ` (${shown(value)})`}`
+  const isSol = field === 'lamports' && typeof value === 'bigint'
+  return `${what}${other === null ? '' : `, less ${other},`} ${is} ${isSol ? solText(value) : shown(value)}`
 }
 
 function shown(value: unknown): string {

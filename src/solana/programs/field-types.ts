@@ -1,7 +1,7 @@
 /**
  * Types of the fields in a program's table: how their values are read, written and shown. A type is one of `SCALARS`,
- * `?T` (optional), `??T` (optional, of one length: four bytes, then always a value), `*T` (a list), `*8T` and `*64T` (a
- * list whose length takes one byte or eight), `**T` (as many as there are), `{name:T,name:T}` (fields), `(T,T)`,
+ * `?T` (optional), `??T` (optional, of one length: four bytes, then always a value), `*T` (a list), `*8T`, `*64T` and
+ * `*leb128T` (a list whose length takes one byte, eight, or as many as it needs), `**T` (as many as there are), `{name:T,name:T}` (fields), `(T,T)`,
  * `<Name,NameT>` (one of several, each alone or with fields), or `hexN` (N bytes).
  */
 import { addressBytes } from '../addresses.ts'
@@ -36,6 +36,7 @@ interface Scalars {
   bytes8: Uint8Array
   bytes16: Uint8Array
   bytes64: Uint8Array
+  bytes_leb128: Uint8Array
   pubkey: string
   pubkey_or_zeros: string | null
   bytes_as_they_are: never
@@ -47,7 +48,7 @@ export type ValueOf<T extends string> = T extends keyof Scalars
   : T extends `?${infer Some}`
     ? ValueOf<Some extends `?${infer Value}` ? Value : Some> | null
     : T extends `*${infer Each}`
-      ? readonly ValueOf<Each extends `${'*' | 8 | 64}${infer Item}` ? Item : Each>[]
+      ? readonly ValueOf<Each extends `${'*' | 8 | 64 | 'leb128'}${infer Item}` ? Item : Each>[]
       : T extends `hex${string}`
         ? Uint8Array
         : T extends `<${string}`
@@ -80,18 +81,22 @@ const whole = <V extends number | bigint>(
 ): FieldType<V> => ({ size, read, write: (value) => littleEndian(value, size, isSigned), show: String })
 
 /** Bytes of a length. */
-type LengthSize = 1 | 2 | 4 | 8
+type LengthSize = 1 | 2 | 4 | 8 | 'leb128'
 const LENGTHS: Readonly<Record<LengthSize, (from: ByteReader) => number>> = {
   1: (from) => from.u8(),
   2: (from) => from.u16(),
   4: (from) => from.u32(),
   8: (from) => Number(from.u64()),
+  leb128: unsignedLeb128,
 }
+
+const writeLength = (length: number, size: LengthSize): Uint8Array =>
+  size === 'leb128' ? Uint8Array.from(compactLength(length)) : littleEndian(length, size)
 
 /** Bytes behind their number. */
 const counted = (size: LengthSize) => ({
   length: LENGTHS[size],
-  write: (bytes: Uint8Array) => joinBytes([littleEndian(bytes.length, size), bytes]),
+  write: (bytes: Uint8Array) => joinBytes([writeLength(bytes.length, size), bytes]),
 })
 
 function text(size: 4 | 8): FieldType<string> {
@@ -161,6 +166,7 @@ const SCALARS: { readonly [T in keyof Scalars]: FieldType<Scalars[T]> } = {
   bytes8: bytes(1),
   bytes16: bytes(2),
   bytes64: bytes(8),
+  bytes_leb128: bytes('leb128'),
   pubkey: { size: 32, read: (from) => from.key(), write: addressBytes, show: String },
   /** 32 zeros stand for no address. */
   pubkey_or_zeros: {
@@ -200,6 +206,7 @@ function typeOf(type: string): AnyType {
   if (type.startsWith('?')) return optional(fieldType(type.slice(1)))
   if (type.startsWith('**')) return allThatAreLeft(fieldType(type.slice(2)))
   if (type.startsWith('*8')) return list(fieldType(type.slice(2)), 1)
+  if (type.startsWith('*leb128')) return list(fieldType(type.slice(7)), 'leb128')
   if (type.startsWith('*64')) return list(fieldType(type.slice(3)), 8)
   if (type.startsWith('*')) return list(fieldType(type.slice(1)), 4)
   if (type.startsWith('(')) return tuple(partsOf(inner).map(fieldType))
@@ -269,7 +276,7 @@ const list = (each: AnyType, size: LengthSize): FieldType<readonly unknown[]> =>
     for (let left = LENGTHS[size](from); left > 0; left--) values.push(each.read(from))
     return values
   },
-  write: (values) => joinBytes([littleEndian(values.length, size), ...values.map((value) => each.write(value))]),
+  write: (values) => joinBytes([writeLength(values.length, size), ...values.map((value) => each.write(value))]),
   show: (values) => `[${values.map((value) => each.show(value)).join(', ')}]`,
 })
 
