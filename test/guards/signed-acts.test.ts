@@ -1,9 +1,13 @@
 /** Guards of what the platform wallet signs: by each policy, and for each transaction of several. */
-import { Keypair } from '@solana/web3.js'
+import { createAssociatedTokenAccountInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
+import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { timelessSha256 } from '../../src/operations/signing/waiting-draft.ts'
 import { guardsOfMessage } from '../../src/solana/guards.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { airdropsOn } from '../support/airdrops.ts'
+import { approversOf, decide } from '../support/approvers.ts'
 import { IMAGE } from '../support/launches.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
@@ -75,4 +79,36 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
       expect(await extents()).toEqual([extent, extent, extent])
     },
   )
+
+  it('required, an act that waited is signed as it was approved, also if it takes less by then', async () => {
+    const service = await startPlatform(LIMITS)
+    const { mintFor, chain, run } = await airdropsOn(service)
+    const [own, receiver] = [addressOf(service.wallet), Keypair.generate()]
+    const mint = mintFor(service.wallet, 10n)
+    const tokens = [{ mint, per_transaction: '10', per_day: '10' }]
+    await service.request('PATCH', '/v2/signer/policy', { body: { guards: 'required', tokens } })
+    const [person] = await approversOf(service, 1, { operations: ['token_transfer.create'] })
+    const recipients = [{ wallet: addressOf(receiver), amount: '5' }]
+    const body = { payer: own, mint, recipients, mode: 'signed' }
+    const { json } = await service.request('POST', '/v2/token-transfers', { body })
+    expect(json.data?.mode, JSON.stringify(json.error)).toBe('proposed')
+    const { proposal } = json.data
+    const waiting = decodeWireTransaction(Buffer.from(proposal.transaction, 'base64'))
+    expect(guardsOfMessage(waiting.message, waiting.message.keys)?.guards.length).toBeGreaterThan(1)
+    // Somebody else pays for the token account that it was going to open.
+    const account = getAssociatedTokenAddressSync(new PublicKey(mint), receiver.publicKey)
+    const opening = createAssociatedTokenAccountInstruction(
+      service.wallet.publicKey,
+      account,
+      receiver.publicKey,
+      new PublicKey(mint),
+    )
+    run([opening], [service.wallet])
+    const { json: decided } = await decide(service, proposal, person!)
+    const { status, signature } = decided.data.proposal
+    expect([status, decided.data.fault]).toEqual(['executed', undefined])
+    const { raw, err } = chain.transaction(signature)!
+    expect(err).toBeNull()
+    expect(timelessSha256(raw)).toBe(proposal.message_sha256)
+  })
 })

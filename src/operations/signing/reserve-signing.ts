@@ -98,7 +98,12 @@ export async function reserveWaiting(
   const approvedSha256 = timelessSha256(stored)
   const { blockhash } = await readLatestBlockhash(context.chain)
   const { transaction: raw } = cosignedBy(withBlockhash(stored, blockhash), draftKeys(waiting))
-  const { genesis, transaction, movement } = await checkedDraft(context, raw, { wallet, slack: draftSlack(waiting) })
+  const { genesis, transaction, ...checked } = await checkedDraft(context, raw, { wallet, slack: draftSlack(waiting) })
+  // Guards that hold what was approved hold no less if the act would take less by now.
+  const isHeld = waiting.guarded === 'whole'
+  const movement = isHeld
+    ? { ...checked.movement, guards: { ...checked.movement.guards, needed: [] } }
+    : checked.movement
   const { cosigners, uncapped } = waiting
   const options = { role: 'pays', cosigners, uncapped, act: { operation, at: clock.now() } } as const
   const excess = movement.err === null ? excessOver(waiting.approved, movement) : null

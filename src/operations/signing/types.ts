@@ -3,7 +3,7 @@ import type { TrackedResource } from '../../api/index.ts'
 import type { Guarding } from '../../chain/sending/guarding.ts'
 import type { Context } from '../../context.ts'
 import type { ApprovedMovement } from '../../policy/approved-movement.ts'
-import type { Slack } from '../../policy/movement/guards.ts'
+import type { guardedExtent, Slack } from '../../policy/movement/guards.ts'
 import type { SponsoredOutflow } from '../../policy/rules/violation.ts'
 import type { Tx } from '../../store/store.ts'
 
@@ -60,6 +60,8 @@ export interface WaitingDraft {
   /** Amounts as digits. Missing if nothing may leave beyond the simulation. */
   slack?: (Omit<Slack, 'amount'> & { amount: string })[]
   approved: ApprovedMovement
+  /** How far its guards held what was approved. Missing in a draft of an older version. */
+  guarded?: ReturnType<typeof guardedExtent>
 }
 
 /** The decisions of a request before its first signature. A retry after a crash continues from it. */

@@ -1,8 +1,8 @@
 /** What a signing keeps while it waits for approvals: the draft with its generated keys, and what people approve. */
 import { hash } from 'node:crypto'
 import { withBlockhash } from '../../chain/sending/cosign.ts'
-import type { ApprovedMovement } from '../../policy/approved-movement.ts'
-import type { Slack } from '../../policy/movement/guards.ts'
+import { approvedMovement } from '../../policy/approved-movement.ts'
+import { guardedExtent, type Slack } from '../../policy/movement/guards.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import type { Refusal } from '../../policy/rules/check-policy.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
@@ -31,14 +31,15 @@ export const timelessSha256 = (transaction: Uint8Array): string =>
 
 export const waitingDraft = (
   { transaction, secretKeys = [], cosigners = [], uncapped = [], slack = [] }: SigningDraft,
-  approved: ApprovedMovement,
+  movement: Movement,
 ): WaitingDraft => ({
   transaction: Buffer.from(transaction).toString('base64'),
   keys: secretKeys.map((key) => Buffer.from(key).toString('base64')),
   cosigners: [...cosigners],
   uncapped: [...uncapped],
   ...(slack.length === 0 ? {} : { slack: slack.map((each) => ({ ...each, amount: String(each.amount) })) }),
-  approved,
+  approved: approvedMovement(movement),
+  guarded: guardedExtent(movement),
 })
 
 export const draftKeys = ({ keys }: WaitingDraft): Uint8Array[] => keys.map((key) => Buffer.from(key, 'base64'))

@@ -97,7 +97,7 @@ async function storeProposal(
     operation,
     transaction: Buffer.from(draft.transaction),
     message_sha256,
-    plan: sealPlan(context, signing_id, { ...plan, waiting: waitingDraft(draft, approved) }),
+    plan: sealPlan(context, signing_id, { ...plan, waiting: waitingDraft(draft, movement) }),
     genesis,
     since_slot: movement.slot,
     state: 'waiting',
