@@ -6,6 +6,7 @@ import { SignerUnavailable } from '../src/chain/signer/index.ts'
 import type { Services } from '../src/context.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import { guardsOfMessage } from '../src/solana/guards.ts'
 import { BLOCKHASH_LIFE_MS } from '../src/solana/lifetimes.ts'
 import { decodeWireTransaction } from '../src/solana/messages.ts'
 import { findPool, replaceCrank } from '../src/store/resources/pools.ts'
@@ -291,6 +292,20 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
     expect(await waiting()).toBeUndefined()
     expect(migrationsOf(address)).toEqual([['migrate', null]])
     expect((await eventsOf(platform, address)).filter((type) => type === 'pool.migrated')).toHaveLength(1)
+  })
+
+  it('migrates in a transaction that has room for the guards, if the policy requires them', async () => {
+    const platform = await daemon()
+    const pool = await full(platform, 'GUARDED')
+    await setPolicy(platform, { ...RICH, guards: 'required' })
+    await until(platform, pool.address, 'migrated')
+    const messages = base.landed.map(({ raw }) => decodeWireTransaction(raw).message)
+    const [migration] = messages.filter((message) =>
+      dbcChangesIn(message).some((change) => change.kind === 'migration' && change.pool === pool.address),
+    )
+    const { guards = [] } = guardsOfMessage(migration!, migration!.keys) ?? {}
+    expect(guards.map(({ address }) => address)).toContain(addressOf(base.wallet))
+    expect(migration!.config).not.toBeNull()
   })
 
   it('that is off migrates nothing, and notices migrations by others', async () => {

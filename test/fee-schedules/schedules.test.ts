@@ -1,10 +1,12 @@
 /** Fee schedules against the real programs: each period once, each claim once, and what was not claimed is reported. */
-import { PublicKey } from '@solana/web3.js'
+import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { EVENT_TYPES } from '../../src/api/event-types.ts'
 import { runFeeSchedules } from '../../src/operations/fee-schedules/run-schedules.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { guardsOfMessage } from '../../src/solana/guards.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { endingOnceSigned, signingBy } from '../support/dying-signer.ts'
 import { SOL } from '../support/local-chain.ts'
@@ -101,6 +103,27 @@ describe.skipIf(lackingPrograms.length > 0)(`a fee schedule (${lackingPrograms.j
     const audit = (await platform.request('GET', '/v2/audit-entries?limit=100')).json.data
     const signed = audit.find(({ action }: { action: string }) => action === 'signing.signed')
     expect([signed.api_key_id, signed.request_id]).toEqual(['worker:fee-schedules', run.id])
+  })
+
+  it('splits what it claims among ten in a transaction that has room for the guards, if the policy requires them', async () => {
+    const platform = await rich()
+    const pool = await at.launch(platform, 'SPLIT')
+    await at.trade(platform, pool.address, SOL)
+    await setPolicy(platform, { guards: 'required' })
+    const recipients = Array.from({ length: 10 }, () => addressOf(Keypair.generate()))
+    for (const recipient of recipients) base.chain.airdrop(recipient, SOL)
+    const schedule = await createSchedule(platform, {
+      threshold: '100000',
+      splits: recipients.map((recipient) => ({ recipient, bps: 1_000 })),
+    })
+    at.nextHour()
+    for (let i = 0; i < 3; i++) await at.round(platform.services)
+    const [run] = await runsOf(platform, schedule)
+    const found = run.claims.find(({ pool_address }: { pool_address: string }) => pool_address === pool.address)
+    const { message } = decodeWireTransaction(base.chain.transaction(found.signature)!.raw)
+    const { guards = [] } = guardsOfMessage(message, message.keys) ?? {}
+    expect([guards[0]?.address, message.config === null]).toEqual([addressOf(base.wallet), false])
+    for (const recipient of recipients) expect(lamportsOf(recipient)).toBeGreaterThan(SOL)
   })
 
   it('never claims less than the fee and the rent that it costs, whatever its threshold', async () => {

@@ -27,9 +27,7 @@ export async function lateGuarded(
   const guarded = await guardedTransaction(services.chain, transaction, wallets)
   if (guarded.guarding.guards.length === 0) return guarded
   const measured = await withMeasuredLimits(services, guarded.transaction)
-  return measured === null
-    ? { transaction, guarding: unguarded('not_simulated') }
-    : { ...guarded, transaction: measured }
+  return measured === null ? { transaction, guarding: unguarded('fails') } : { ...guarded, transaction: measured }
 }
 
 /** Null if it would fail. */

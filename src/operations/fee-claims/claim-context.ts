@@ -2,4 +2,8 @@
 import type { Context } from '../../context.ts'
 import type { SigningContext } from '../signing/types.ts'
 
-export type ClaimContext = SigningContext & Pick<Context, 'txVersion'>
+export type ClaimContext = SigningContext &
+  Pick<Context, 'txVersion'> & {
+    /** Nobody chooses the version of a worker's transaction. */
+    isWorker?: true
+  }

@@ -8,7 +8,7 @@ import { signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
 import { requirePool } from '../pools/on-chain.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
+import { openSigningRun, type SigningRun, withRoomForGuards } from '../signing/signing-run.ts'
 import type { NewSigningPlan } from '../signing/types.ts'
 import type { ClaimContext } from './claim-context.ts'
 import { planClaim } from './plan-claim.ts'
@@ -60,7 +60,7 @@ export async function signClaim<D>(
   steps: SignedClaimSteps<D>,
 ): Promise<D> {
   const run = await openSigningRun<FeeClaimPlan>(context, 'fee_claim.create')
-  const plan = run.resumed ?? (await planSignedClaim(context, input, run.wallet, steps.check))
+  const plan = run.resumed ?? (await planSignedClaim(context, input, run, steps.check))
   return signAndSubmit(context, run, plan, {
     answer: ([signature]) => steps.answer({ plan: plan.state, signature }),
     record: async (tx, [signature]) => steps.record?.(tx, { plan: plan.state, signature }),
@@ -70,10 +70,13 @@ export async function signClaim<D>(
 async function planSignedClaim(
   context: ClaimContext,
   input: FeeClaimInput,
-  wallet: string,
+  run: SigningRun,
   check: SignedClaimSteps<unknown>['check'],
 ): Promise<NewSigningPlan<FeeClaimPlan>> {
-  const planned = await planClaim(context, input, wallet)
+  const { wallet } = run
+  const planned = await (context.isWorker
+    ? withRoomForGuards(run, (txVersion) => planClaim({ ...context, txVersion }, input, wallet))
+    : planClaim(context, input, wallet))
   const { built, plan } = planned
   const { claimer, beneficiary, kind, delegate } = plan
   if (claimer !== wallet && delegate !== wallet) {

@@ -235,6 +235,7 @@ function claimContextOf(
       unbind: (tx) => link.change(tx, { signing_id: null }),
     },
     txVersion: 0,
+    isWorker: true,
     dryRun: false,
     commit: (work) => services.store.write(work),
   }

@@ -19,9 +19,9 @@ import { findSigning } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions/transactions.ts'
 import { onCommit } from '../../store/writing/work.ts'
-import { buildTransaction, signingDraft } from '../building.ts'
+import { buildTransaction, signingDraft, type TransactionPlan } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
+import { openSigningRun, type SigningRun, withRoomForGuards } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
 
 export type PoolServices = Pick<
@@ -84,7 +84,7 @@ async function sendStep(
   step: keyof typeof MIGRATION_UNITS,
 ): Promise<void> {
   const run = await openSigningRun<null>(context, `pool.${step}`)
-  const plan = run.resumed ?? (await planStep(context, pool, step, run.wallet))
+  const plan = run.resumed ?? (await planStep(context, run, pool, step))
   await signAndSubmit(context, run, plan, {
     async record(tx, [signature]) {
       await updatePool(tx, row.address, { crank_signature: signature })
@@ -95,16 +95,19 @@ async function sendStep(
 
 async function planStep(
   context: SigningContext,
+  run: SigningRun,
   pool: DbcPool,
   step: keyof typeof MIGRATION_UNITS,
-  wallet: string,
 ): Promise<NewSigningPlan<null>> {
-  const built = await buildTransaction(context, {
-    payer: wallet,
+  const terms: TransactionPlan = {
+    payer: run.wallet,
     requiredProgram: MIGRATION_PROGRAMS[step],
     fallbackUnits: MIGRATION_UNITS[step],
     build: (envelope) => buildMigrationStep({ ...envelope, pool }),
-  })
+  }
+  const { built } = await withRoomForGuards(run, async (txVersion) => ({
+    built: await buildTransaction({ ...context, txVersion }, terms),
+  }))
   // The program moves only the pool's own tokens, to its locker or to the new pool.
   return { first: signingDraft(built, [pool.baseMint]), state: null }
 }

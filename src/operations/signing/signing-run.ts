@@ -1,7 +1,10 @@
 /** Opens the signing run of a request, with a new signing id or with the plan of an interrupted run. */
+import type { TxVersion } from '../../api/envelope.ts'
 import type { SignedOperation, UnwaitingOperation } from '../../api/signed-operations.ts'
+import type { Guarding } from '../../chain/sending/guarding.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { conflict } from '../../platform/errors.ts'
+import type { GuardMode } from '../../solana/constants.ts'
 import { newId } from '../../store/id.ts'
 import { findSigning } from '../../store/signing/signings.ts'
 import { guardModeOf } from './policy-state.ts'
@@ -15,6 +18,8 @@ export interface SigningRun<S = unknown> {
   signer: Signer
   /** Address of the platform wallet, which pays. */
   wallet: string
+  /** How the policy wants what is signed to be guarded. */
+  guards: GuardMode
   /** Signing id of the first transaction. Later ones append their number to it. */
   id: string
   /** The plan of an interrupted run of this request, or null in the first run. */
@@ -39,11 +44,21 @@ export async function openSigningRun<S>(
   operation: SigningRun['operation'],
 ): Promise<SigningRun<S>> {
   const signer = await requireSigner(context)
-  context.guard = guardModeOf(await requireRunning(context, signer, operation), context.guard)
-  const run = { operation, signer, wallet: signer.address }
+  const policy = await requireRunning(context, signer, operation)
+  context.guard = guardModeOf(policy, context.guard)
+  const run = { operation, signer, wallet: signer.address, guards: policy.guards }
   const { earlier } = context.signing
   if (earlier === null) return { ...run, id: newId('sgn'), resumed: null }
   return { ...run, id: earlier, resumed: await readPlan<S>(context, signer, earlier) }
+}
+
+/** A worker asks for version 0, and for 1 if the policy requires guards that have no room. */
+export async function withRoomForGuards<B extends { built: { guarding: Guarding } }>(
+  { guards }: SigningRun,
+  build: (txVersion: TxVersion) => Promise<B>,
+): Promise<B> {
+  const made = await build(0)
+  return guards === 'required' && made.built.guarding.reason === 'no_room' ? build(1) : made
 }
 
 async function readPlan<S>(context: SigningContext, signer: Signer, id: string): Promise<SigningPlan<S>> {

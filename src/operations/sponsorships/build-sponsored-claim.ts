@@ -6,6 +6,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { AIRDROP_CLAIM_UNITS, buildSponsoredClaim, claimRents } from '../../chain/programs/merkle-distributor/index.ts'
 import { readWallets } from '../../chain/reads/rpc-reads.ts'
+import { requireGuarded } from '../../chain/sending/guarding.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
@@ -39,11 +40,12 @@ export async function buildSponsoredClaimFor(
   await requireUnsponsored(context, { airdrop_id: id, wallet: claimer, genesis: await requireCluster(context) })
   const { payable, lent, accountRent } = await sponsoredClaimTerms(context, id, claimer)
   const { policy } = await readPolicyState(context.store.db, context.clock, signer.address)
-  // What the policy would refuse once the claimer has signed is refused now.
-  const guard = policy.guards === 'required' ? 'required' : guardModeOf(policy, context.guard)
+  const guard = guardModeOf(policy, context.guard)
   const built = await buildPaid({ ...context, guard }, signer.address, accountRent + lent, (envelope) =>
     buildSponsoredClaim({ ...envelope, ...payable.claim, claimer, lent }),
   )
+  // What the policy would refuse once the claimer has signed is refused now.
+  if (policy.guards === 'required') requireGuarded(built.guarding)
   const decoded = decodeWireTransaction(built.transaction)
   const lamports = feeOfMessage(decoded.message) + lent + accountRent
   await requireBudget(context, id, lamports)
