@@ -67,7 +67,7 @@ export const UNGUARDED_REASONS = [
 ] as const
 
 /** What the chain itself holds of a built transaction. */
-const guardAnswer = z
+export const guardAnswer = z
   .object({
     state: z.enum(['whole', 'part', 'none']).meta({ description: 'Whether all that it needs is guarded' }),
     reason: z.enum(UNGUARDED_REASONS).nullable().meta({ description: 'Why something is not guarded; null if all is' }),

@@ -18,7 +18,14 @@ import {
 import { creatorTransferBody, poolCreatorTransfer } from './creator-transfers.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { generatedKeys, lastValidBlockHeight, proposed, trackedResource, unsignedPayload } from './payloads.ts'
+import {
+  generatedKeys,
+  guardAnswer,
+  lastValidBlockHeight,
+  proposed,
+  trackedResource,
+  unsignedPayload,
+} from './payloads.ts'
 import { poolEarnings } from './pool-earnings.ts'
 import { migrationBody, poolMigrationBuilt, waitingMigration } from './pool-migrations.ts'
 import { poolPreset } from './pool-presets.ts'
@@ -86,6 +93,7 @@ const poolCreated = z
     }),
     last_valid_block_height: lastValidBlockHeight.optional(),
     generated_keys: generatedKeys.optional(),
+    guard: guardAnswer.optional(),
     relay_tip_account: address,
     rpc_endpoint: z.url(),
     payer: address

@@ -206,7 +206,8 @@ export const unsignedAnswer = ({ transaction, requiredSigners, lastValidBlockHei
   guard: guardAnswer(guarding),
 })
 
-function guardAnswer(guarding: Guarding): GuardAnswer {
+/** What is guarded, as the API answers it. */
+export function guardAnswer(guarding: Guarding): GuardAnswer {
   const { guards, reason, unguarded: accounts, missingBytes } = guarding
   return {
     state: guards.length === 0 ? 'none' : reason === null ? 'whole' : 'part',
@@ -237,6 +238,20 @@ export const signingDraft = (
   { transaction, cosigners, secretKeys, guarding, slack = [] }: BuiltTransaction,
   uncapped: readonly string[] = [],
 ): SigningDraft => ({ transaction, cosigners, secretKeys, uncapped, guarding, slack })
+
+interface SequenceGuard {
+  guard?: Context['guard'] | undefined
+  vaultActing?: Context['vaultActing'] | undefined
+}
+
+/** What holds of transactions that cannot be simulated. Throws bad_request if guards are required. */
+export function unguardedSequence({ guard, vaultActing }: SequenceGuard): Guarding {
+  if (guard === 'off') return unguarded('off')
+  if (vaultActing !== undefined) return unguarded('vault')
+  const guarding = unguarded('not_simulated')
+  if (guard === 'required') requireGuarded(guarding)
+  return guarding
+}
 
 /**
  * Returns blockhash, its last block height, and price (micro-lamports per unit) for transactions that cannot be

@@ -206,3 +206,24 @@ describe('a cluster without Lighthouse', () => {
     ])
   })
 })
+
+describe.skipIf([dbc, tokenMetadata, lighthouse].some(({ id }) => !hasProgram(id)))('a launch', () => {
+  it.each([0, 1])(
+    'says what of it is guarded, and is refused if that is less than demanded, in version %i',
+    async (tx_version) => {
+      const { request, wallet } = await scene()
+      const ask = async (guard: string, symbol: string) => {
+        const body = { creator: addressOf(wallet), name: 'My Token', symbol, image: IMAGE, buy_amount: 0.1 }
+        return (await request('POST', '/v2/pools', { body: { ...body, guard, tx_version } })).json
+      }
+      const usual = await ask('when_it_fits', `U${tx_version}`)
+      const demanded = await ask('required', `R${tx_version}`)
+      if (tx_version === 1) {
+        expect([usual, demanded].map(({ data }) => data.guard.state)).toEqual(['whole', 'whole'])
+        return
+      }
+      expect(usual.data.guard).toMatchObject({ state: 'none', reason: 'not_simulated' })
+      expect(demanded.error).toMatchObject({ param: 'guard', details: { reason: 'not_simulated' } })
+    },
+  )
+})

@@ -21,7 +21,7 @@ import { isUnderWay } from '../../store/resources/tickers.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { poolRecord } from '../api-records.ts'
-import { trackingOf, withNewBlockhash } from '../building.ts'
+import { guardAnswer, trackingOf, withNewBlockhash } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { requireRecipients } from '../recipients.ts'
 import { requirePermitted } from '../signing/refusals.ts'
@@ -243,6 +243,7 @@ export function answerOf({ config, chain }: Context, launch: PlannedLaunch, pool
     rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
     ...(launch.payer === undefined ? {} : { payer: launch.payer }),
     ...launch.liquidity,
+    guard: guardAnswer(launch.guarding),
     tracked_resource: poolTracking(pool.address),
   }
 }

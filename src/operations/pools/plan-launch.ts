@@ -4,13 +4,14 @@ import type { CurvePreset, PoolCreated } from '../../api/index.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
+import type { Guarding } from '../../chain/sending/guarding.ts'
 import type { Envelope, UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import type { FreshKey } from '../../solana/signatures.ts'
 import { MINT_SIZE } from '../../solana/token-accounts.ts'
-import { buildTransaction, newKey, sequenceTerms } from '../building.ts'
+import { buildTransaction, newKey, sequenceTerms, unguardedSequence } from '../building.ts'
 import { refuseFailing } from '../programs/refuse-failing.ts'
 import type { LaunchReceivers } from './launch-terms.ts'
 import { curveNamed, type NamedCurve } from './presets.ts'
@@ -57,6 +58,8 @@ export interface PlannedLaunch {
   payer?: string
   /** Block height after which none of the transactions can land. */
   lastValidBlockHeight?: number
+  /** Transactions of version 0 follow one another, so they have no guards. */
+  guarding: Guarding
   /** The position of a `damm_v2` pool, or null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
@@ -102,7 +105,7 @@ async function planDbcLaunch(
     curve,
   }
   const { quoteMint } = curve
-  const { built, lastValidBlockHeight } =
+  const { built, lastValidBlockHeight, guarding } =
     context.txVersion === 1
       ? await wholeLaunch(context, input, dbc.wholeLaunchUnits(launch), (envelope) =>
           dbc.buildWholeDbcLaunch({ ...envelope, ...launch }),
@@ -121,6 +124,7 @@ async function planDbcLaunch(
     tipAccount,
     ...(input.payer === undefined ? {} : { payer: input.payer }),
     lastValidBlockHeight,
+    guarding,
     liquidity: null,
   }
 }
@@ -145,7 +149,7 @@ async function planDammV2Launch(
     feeBps: preset.migration_fee_bps,
     rent: await rentFor(context.chain, MINT_SIZE),
   }
-  const { built, lastValidBlockHeight } =
+  const { built, lastValidBlockHeight, guarding } =
     context.txVersion === 1
       ? await wholeLaunch(context, input, dammV2.wholePoolUnits(launch), (envelope) =>
           dammV2.buildWholeSingleSidedPool({ ...envelope, ...launch }),
@@ -166,6 +170,7 @@ async function planDammV2Launch(
     },
     tipAccount,
     lastValidBlockHeight,
+    guarding,
     liquidity: { lock_liquidity: input.lockLiquidity, platform_position_percentage: percentage },
   }
 }
@@ -178,12 +183,13 @@ async function wholeLaunch(
   build: (envelope: Envelope) => Promise<UnsignedTransaction>,
 ): Promise<LaunchTransactions> {
   const built = await buildTransaction(context, { payer, fallbackUnits, build })
-  return { built: [built], lastValidBlockHeight: built.lastValidBlockHeight }
+  return { built: [built], lastValidBlockHeight: built.lastValidBlockHeight, guarding: built.guarding }
 }
 
 interface LaunchTransactions {
   built: readonly UnsignedTransaction[]
   lastValidBlockHeight: number
+  guarding: Guarding
 }
 
 interface SequenceTerms {
@@ -202,6 +208,7 @@ async function launchSequence(
 ): Promise<LaunchTransactions> {
   const { values } = context.config
   const lamports = BigInt(values['relay-tip'])
+  const guarding = unguardedSequence(context)
   const isTipped = isBundled && values['relay-url'] !== undefined && lamports > 0n
   const { lastValidBlockHeight, ...terms } = await sequenceTerms(context, {
     payer,
@@ -210,7 +217,7 @@ async function launchSequence(
   const built = await build({ ...terms, tip: isTipped ? { account: tipAccount, lamports } : null })
   // Nobody pays for the first transaction if a later one is known to fail.
   for (const { transaction } of built) await refuseFailing(context, transaction, { force: context.force })
-  return { built, lastValidBlockHeight }
+  return { built, lastValidBlockHeight, guarding }
 }
 
 /** Returns a random tip account of the relay, so that bundles do not compete for one write lock. */

@@ -14,7 +14,6 @@ import {
 } from '../../../chain/programs/squads/index.ts'
 import { accountsAtSlot } from '../../../chain/reads/node-reads.ts'
 import { withFixedBudget } from '../../../chain/sending/compute-budget.ts'
-import { unguarded } from '../../../chain/sending/guarding.ts'
 import type { Envelope } from '../../../chain/sending/unsigned.ts'
 import type { Context } from '../../../context.ts'
 import { badRequest } from '../../../platform/errors.ts'
@@ -27,7 +26,7 @@ import { innerMessageOf, type PinnedMessage, SquadsFault, squadsProposalAddress 
 import { findOpenProposal, insertProposal, lockProposal, updateProposal } from '../../../store/proposals/proposals.ts'
 import type { NewRow } from '../../../store/schema.ts'
 import type { Reader, Tx } from '../../../store/store.ts'
-import { type BuiltTransaction, buildTransaction, sequenceTerms } from '../../building.ts'
+import { type BuiltTransaction, buildTransaction, sequenceTerms, unguardedSequence } from '../../building.ts'
 import type { OpenedVault, ProposalContext } from './acting-vault.ts'
 import { planRow } from './plan-row.ts'
 import type { PlannedChanges } from './planned-changes.ts'
@@ -196,6 +195,7 @@ async function buildCreation(
   const bufferIndex = buffers.indexOf(null)
   if (bufferIndex < 0)
     throw badRequest(`${payer} has 256 unfinished transaction buffers: close some (svc proposals reclaim)`)
+  const guarding = unguardedSequence({ guard: context.guard })
   const terms = await sequenceTerms(context, { payer, units: CREATION_UNITS })
   const { recentBlockhash, lastValidBlockHeight } = follows ?? terms
   let transactions: BuiltProposal['transactions'] = []
@@ -209,7 +209,7 @@ async function buildCreation(
     transaction: withTerms(transaction, { units: CREATION_UNITS, price }),
     requiredSigners,
     cosigners: [],
-    guarding: unguarded('not_simulated'),
+    guarding,
     secretKeys: [],
     recentBlockhash,
     lastValidBlockHeight,
