@@ -60,6 +60,7 @@ export async function createProposal(
       demand: null,
       preview: () => [
         previewLine('act', 'as it is decoded here:'),
+        previewLine('guards', 'when it is executed, if they fit: the message itself has none'),
         ...[...loaded].map(([place, address]) => previewLine('', `${place} is ${address} now, and has to stay it`)),
         ...instructionTexts(instructions, names).map(printable),
       ],

@@ -54,6 +54,7 @@ export async function contentOutcome(described: DescribedContent, findings: Find
     previewLine('size', `${size} bytes`).slice(2),
     previewLine('fee', `${solOf(BigInt(content.fee))} SOL`).slice(2),
     ...(trial === null ? [] : [rentLine(trial.simulation).slice(2)]),
+    ...unguardedRows(content),
     ...(config === null ? [] : configRows(config).map(([name, value]) => previewLine(name, value).slice(2))),
     'signatures',
     ...signers.map(({ address, signature }) => previewLine(signature, address)),
@@ -72,6 +73,14 @@ export async function contentOutcome(described: DescribedContent, findings: Find
       ? await fittingText(lines.map(printable).join('\n'), COLUMNS)
       : lines.map(printable).join('\n'),
   }
+}
+
+/** Nothing for a transaction that fails unless conditions hold, which are shown with its instructions. */
+function unguardedRows({ instructions, signers }: DescribedContent): string[] {
+  if (instructions.some(({ conditions }) => conditions.length > 0)) return []
+  const isSigned = signers.some(({ signature }) => signature !== 'missing')
+  const why = isSigned ? 'none, and adding some would void its signatures' : 'none: it may take more when it lands'
+  return [previewLine('guards', why).slice(2)]
 }
 
 /** The budget that a message of version 1 sets; Compute Budget instructions have no effect in it. */

@@ -1,5 +1,6 @@
 /** Guarded transactions, byte for byte as Lighthouse took them, so that its guards are fixed where the program is missing. */
 import { describe, expect, it } from 'vitest'
+import { conditionsIn } from '../../src/chain/instructions/guard-words.ts'
 import { type Guard, readGuards, withGuards } from '../../src/solana/guards.ts'
 import { instructionsIn } from '../../src/solana/message-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -36,19 +37,35 @@ const open = (holder: string, address: string) => {
   return ASSOCIATED_TOKEN.instruction('createIdempotent', { ...accounts, systemProgram: SYSTEM_PROGRAM }, {})
 }
 const RENT = 2_039_280n
+const LENT = `${wallet} loses at most 0.00203928 SOL`
+const STAYS = `${wallet} stays a wallet of the System program without data`
+const kept = (address: string) => [
+  `${address} stays the associated account of its owner`,
+  `the delegate of ${address} is nobody`,
+  `only its owner may close ${address}`,
+  `${address} is not frozen`,
+]
 
 interface Case {
   instructions: PlainInstruction[]
   guards: Guard[]
+  /** What people read before they sign. */
+  words: string[]
   /** Where the tokens of the wallet are. */
   holding: string
 }
 
 const CASES: Record<string, Case> = {
-  wallet: { instructions: [pay], guards: [{ kind: 'wallet', address: wallet, change: -SOL }], holding: account },
+  wallet: {
+    instructions: [pay],
+    guards: [{ kind: 'wallet', address: wallet, change: -SOL }],
+    words: [`${wallet} loses at most 1 SOL`, STAYS],
+    holding: account,
+  },
   'token-account': {
     instructions: [burn(account, 40n), open(other, theirs)],
     guards: [{ kind: 'wallet', address: wallet, change: -RENT }, tokenGuard(account, { change: -40n })],
+    words: [LENT, STAYS, `${account} loses at most 40 raw units`, ...kept(account)],
     holding: account,
   },
   // An account that is not an associated one, and one that the transaction opens.
@@ -59,12 +76,16 @@ const CASES: Record<string, Case> = {
       tokenGuard(own, { change: -70n, owner: wallet }),
       tokenGuard(account, { change: null, least: 70n }),
     ],
+    words: [
+      ...[LENT, STAYS, `${own} loses at most 70 raw units`, `${wallet} owns ${own}`, ...kept(own).slice(1)],
+      ...[...kept(account), `${account} holds at least 70 raw units`],
+    ],
     holding: own,
   },
 }
 
 describe('the golden transaction with the guards of', () => {
-  for (const [name, { instructions, guards, holding }] of Object.entries(CASES)) {
+  for (const [name, { instructions, guards, words, holding }] of Object.entries(CASES)) {
     it.skipIf(RECORDING && !hasProgram(PROGRAMS.lighthouse.id))(`${name} is as recorded`, async () => {
       const arrange = async () => {
         const test = await openTestChain({ programsDir: PROGRAMS_DIR })
@@ -81,6 +102,7 @@ describe('the golden transaction with the guards of', () => {
         await expectGolden(file, transaction, arrange)
         const { message } = decodeWireTransaction(transaction)
         expect(readGuards(wallet, readable(message))?.guards).toEqual(guards)
+        expect(conditionsIn(wallet, readable(message)).flat()).toEqual(words)
       }
     })
   }

@@ -94,32 +94,33 @@ function shown(value: unknown): string {
 export function conditionsIn(payer: string, all: readonly ReadInstruction[]): string[][] {
   const own = readGuards(payer, all)
   if (own === null) return all.map((each) => [...new Set(demandsIn(each).map(demandWords))])
-  // The last instruction of a guard says whose it is, and the one before it how much may leave.
   const left = [...own.guards]
   return all.map((each, place) => {
-    const demands = own.places.includes(place) ? demandsIn(each) : []
-    const isLast = demands.length > 0 && LIGHTHOUSE.nameOf(each.data) !== 'assert_account_delta'
-    const guard = isLast ? left.shift() : undefined
-    return guard === undefined ? [] : guardWords(guard)
+    if (!own.places.includes(place) || demandsIn(each).length === 0) return []
+    const isChange = LIGHTHOUSE.nameOf(each.data) === 'assert_account_delta'
+    // The last instruction of a guard says what stays as it is, and the one before it how much may leave.
+    const guard = isChange ? left[0] : left.shift()
+    return guard === undefined ? [] : isChange ? changeWords(guard) : stateWords(guard)
   })
 }
 
-function guardWords(guard: Guard): string[] {
-  const { address, change } = guard
-  if (guard.kind === 'wallet')
-    return [flowWords(address, guard.change, solText), `${address} stays a wallet of the System program without data`]
+function changeWords({ kind, address, change }: Guard): string[] {
+  if (change === null) return []
+  const text = kind === 'wallet' ? solText : rawText
+  return [change > 0n ? `${address} gains at least ${text(change)}` : `${address} loses at most ${text(-change)}`]
+}
+
+function stateWords(guard: Guard): string[] {
+  const { address } = guard
+  if (guard.kind === 'wallet') return [`${address} stays a wallet of the System program without data`]
   const { delegate, closeAuthority, least, isFrozen, owner } = guard
   return [
-    ...(change === null ? [] : [flowWords(address, change, rawText)]),
-    ...(least === 0n ? [] : [`${address} holds at least ${rawText(least)}`]),
     owner === null ? `${address} stays the associated account of its owner` : `${owner} owns ${address}`,
     `the delegate of ${address} is ${delegate ?? 'nobody'}`,
     `${closeAuthority ?? 'only its owner'} may close ${address}`,
     `${address} is ${isFrozen ? '' : 'not '}frozen`,
+    ...(least === 0n ? [] : [`${address} holds at least ${rawText(least)}`]),
   ]
 }
 
 export const rawText = (amount: bigint): string => `${groupedDecimalOf(amount, 0)} raw units`
-
-const flowWords = (address: string, change: bigint, text: (amount: bigint) => string): string =>
-  change > 0n ? `at least ${text(change)} come into ${address}` : `at most ${text(-change)} leave ${address}`
