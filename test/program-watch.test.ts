@@ -28,6 +28,7 @@ import { openServer } from './chain/serving.ts'
 import { IMAGE } from './support/launches.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
+import { idleProgram } from './support/sbf-program.ts'
 import { makeFolder, openService, removeFolder, type Service, temporaryFolder } from './support/service.ts'
 import { SOL } from './support/wallets.ts'
 
@@ -260,6 +261,24 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     deploy(dbc.id, good)
     ahead(22)
     expect(await command(pool)).toBe('built')
+  }, 120_000)
+
+  it('guards nothing while it is Lighthouse and holds nothing, and guards again when it does', async () => {
+    const { lighthouse } = PROGRAMS
+    const transfer = { payer: creator.address, recipient: platform.address, lamports: '1000' }
+    const guardOf = async (more: object = {}) => {
+      const { data, error } = await post('/v2/sol-transfers', { ...transfer, ...more })
+      return data?.guard ?? error
+    }
+    expect(await guardOf()).toMatchObject({ state: 'whole', reason: null })
+    deploy(lighthouse.id, idleProgram())
+    await look()
+    expect(await guardOf()).toMatchObject({ state: 'none', reason: 'program_changed' })
+    const required = { param: 'guard', details: { reason: 'program_changed' } }
+    expect(await guardOf({ guard: 'required' })).toMatchObject({ code: 'bad_request', ...required })
+    deploy(lighthouse.id, readFileSync(join(PROGRAMS_DIR, `${lighthouse.id}.so`)))
+    await look()
+    expect(await guardOf({ guard: 'required' })).toMatchObject({ state: 'whole' })
   }, 120_000)
 
   it('has the differences of its published IDL beside its build', async () => {
