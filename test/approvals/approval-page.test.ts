@@ -96,7 +96,7 @@ describe('the page of a proposal', () => {
     const [, plan = ''] = /<pre>(.*?)<\/pre>/s.exec(html) ?? []
     expect(plan.split('\n')).toEqual(proposal.plan)
     // What the chain holds comes first.
-    expect(plan).toMatch(/^fails as a whole unless\n(  .*\n)+instruction 0: .* \(\w+\)\n/)
+    expect(plan).toMatch(/^fails as a whole unless\n( {2}.*\n)+instruction 0: .* \(\w+\)\n/)
     const [, script = ''] = /<script>(.*?)<\/script>/s.exec(html) ?? []
     const policy = answer.headers.get('content-security-policy') ?? ''
     expect(policy).toContain(`'sha256-${createHash('sha256').update(script).digest('base64')}'`)

@@ -14,7 +14,10 @@ describe.skipIf(lacksTreasury)(`a step that always waits${lacksTreasury}`, () =>
     const limits = { lamports_per_transaction: String(100n * SOL), lamports_per_day: String(200n * SOL) }
     const { json } = await at.service.request('GET', '/v2/signer')
     const programs = [...json.data.policy.programs, PROGRAMS.squads.id]
-    expect((await at.service.request('PATCH', '/v2/signer/policy', { body: { ...limits, programs, guards: 'required' } })).status).toBe(200)
+    expect(
+      (await at.service.request('PATCH', '/v2/signer/policy', { body: { ...limits, programs, guards: 'required' } }))
+        .status,
+    ).toBe(200)
     const operations = ['proposal.approve', 'proposal.execute', 'token_authority.transfer']
     people = await approversOf(at.service, 1, { authority: true, operations })
   })
