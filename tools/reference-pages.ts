@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { EXIT_BY_CODE } from '../commands/ui/problem.ts'
 import { CLAIM_FAULTS } from '../src/api/airdrops.ts'
 import { DETECTION, EVENT_TYPES, type EventType } from '../src/api/event-types.ts'
+import { UNGUARDED_REASONS } from '../src/api/payloads.ts'
 import { ERRORS, type ErrorStatus, errorExample } from '../src/api/responses.ts'
 import { SIGNING_RULES } from '../src/api/signer.ts'
 import { SPONSORSHIP_REFUSALS } from '../src/api/sponsorships.ts'
@@ -134,6 +135,12 @@ export const REASONS = [
     field: 'details.reason',
     values: ADDRESS_FAULTS,
     at: 'api.md#recipients',
+  },
+  {
+    what: 'Guards that are required',
+    field: 'details.reason',
+    values: UNGUARDED_REASONS,
+    at: 'transactions.md#guards',
   },
   { what: 'A rule of the platform wallet', field: 'details.rule', values: SIGNING_RULES, at: 'signer.md#policy' },
 ] as const
