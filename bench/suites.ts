@@ -37,6 +37,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     about: 'a launch until it is confirmed and final, and its calls to the node, on Alpenglow and on Tower',
     run: async () => (await import('./finality.ts')).finality(),
   },
+  guards: {
+    about: 'bytes, compute units and lent lamports of every kind of act with guards, against those without',
+    run: async () => (await import('./guards.ts')).guards(),
+  },
   webhooks: {
     about: 'deliveries with durable results, against undici with the same signatures',
     run: async () => (await import('./webhooks.ts')).webhooks(),
