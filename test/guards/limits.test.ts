@@ -15,7 +15,9 @@ import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
 import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { createMint, give, lamportsOf, type Mint, tokenAccountOf } from '../support/gold.ts'
+import { guardsIn } from '../support/guarded-acts.ts'
 import { IMAGE, keysIn, landOn, TINY_CURVE } from '../support/launches.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
@@ -226,4 +228,27 @@ describe.skipIf([dbc, tokenMetadata, lighthouse].some(({ id }) => !hasProgram(id
       expect(demanded.error).toMatchObject({ param: 'guard', details: { reason: 'not_simulated' } })
     },
   )
+})
+
+describe.skipIf(lacking)('the policy of the platform wallet (needs Lighthouse in the program cache)', () => {
+  it.each([
+    ['off', 'when_it_fits', 0],
+    ['off', 'required', 2],
+    ['when_it_fits', 'off', 0],
+    ['when_it_fits', 'when_it_fits', 2],
+    ['required', 'off', 2],
+  ])('%s and a request %s: the stricter one holds', async (guards, guard, count) => {
+    const { services, request, wallet } = await startPlatform()
+    const chain = await services.chain.local()
+    const token = createMint(chain, wallet)
+    const mint = token.mint.toBase58()
+    give(chain, wallet, token, wallet.publicKey, 10n)
+    const tokens = [{ mint, per_transaction: '10', per_day: '10' }]
+    await request('PATCH', '/v2/signer/policy', { body: { guards, tokens } })
+    const recipients = [{ wallet: someAddress(), amount: '1' }]
+    const body = { payer: addressOf(wallet), mint, recipients, guard, mode: 'signed' }
+    const { json, text } = await request('POST', '/v2/token-transfers', { body })
+    expect(json.error, text).toBeUndefined()
+    expect(guardsIn(chain.transaction(json.data.signature)!.raw)).toHaveLength(count)
+  })
 })

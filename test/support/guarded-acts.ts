@@ -328,7 +328,7 @@ const keysIn = ({ required_signers: required = {} }: any): Keypair[] =>
   Object.values(required as Record<string, number[]>).flatMap((bytes) => (bytes.length > 0 ? [keypairOf(bytes)] : []))
 
 /** The guards of a transaction without lookup tables. */
-function guardsIn(raw: Uint8Array): readonly Guard[] {
+export function guardsIn(raw: Uint8Array): readonly Guard[] {
   const { message } = decodeWireTransaction(raw)
   const all = message.instructions.map(({ programIdIndex, accounts, data }) => ({
     program: keyAt(message, programIdIndex),

@@ -66,9 +66,12 @@ async function policyState(
   }
 }
 
-/** How what the platform wallet signs is guarded: its rule refuses what the policy requires and the build has not. */
+/**
+ * How what the platform wallet signs is guarded: its rule refuses what the policy requires and the build has not. A
+ * request that demands guards gets them from every policy.
+ */
 export const guardModeOf = ({ guards }: SigningPolicy, asked: GuardMode = 'when_it_fits'): GuardMode => {
-  if (guards === 'off') return 'off'
+  if (guards === 'off') return asked === 'required' ? 'required' : 'off'
   return guards === 'required' && asked === 'off' ? 'when_it_fits' : asked
 }
 
