@@ -21,7 +21,7 @@ export async function followPayment(
   if (signature === null) throw failure(`the API answered that ${id} is paid, and not by which transaction`)
   const transaction = await waitForTransaction(session, signature, wait)
   if (transaction.lifecycle === 'failed') {
-    throw failure(`${signature} failed: ${JSON.stringify(transaction.err)}`, {
+    throw failure(`${signature} failed: ${transaction.error?.message ?? JSON.stringify(transaction.err)}`, {
       next: 'make a new QR code',
       details: { id, signature, err: transaction.err },
     })

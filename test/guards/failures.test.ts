@@ -1,6 +1,7 @@
 /** What a failed guard says, on the real program: whose it is, what would have happened, and what it allows. */
 import { describe, expect, it } from 'vitest'
 import { explainTransactionError } from '../../src/chain/errors/index.ts'
+import { failureWords } from '../../src/chain/sending/stored-errors.ts'
 import { namesIn } from '../../src/chain/sending/transactions.ts'
 import { type Guard, withGuards } from '../../src/solana/guards.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -159,6 +160,17 @@ describe.skipIf(!hasProgram(PROGRAMS.lighthouse.id))('a guard', () => {
     const [seen, landed] = [explained(own, built), explained(own, built, { withLog: false })]
     expect(seen).toMatchObject({ program: 'Lighthouse', message: why, hint: OVER })
     expect(landed).toMatchObject({ program: 'Lighthouse', message: unlogged, hint: OVER })
+  })
+
+  it('of a stored transaction is explained by its bytes, and in general words once they are removed', async () => {
+    const { chain, wallet, payer, pay } = await scene()
+    const { blockhash: recentBlockhash } = chain.latestBlockhash()
+    const guards: Guard[] = [{ kind: 'wallet', address: wallet, change: -SOL }]
+    const raw = withGuards(plainTransaction({ payer, recentBlockhash }, [pay(2n * SOL)]), guards)
+    const err_json = JSON.stringify(chain.simulate(raw, { sigVerify: false }).err)
+    const why = `Lighthouse: the guard of ${wallet} stopped it: more than 1 SOL would have left`
+    expect(failureWords({ err_json, raw })).toBe(why)
+    expect(failureWords({ err_json, raw: Buffer.alloc(0) })).toMatch(/^the program failed with its own error 6001/)
   })
 
   it('of an account that was closed before says so at the start', async () => {

@@ -6,8 +6,11 @@ import type { Keypair } from '@solana/web3.js'
 import { ComputeBudgetProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../src/chain/connection.ts'
+import { explainTransactionError } from '../../src/chain/errors/index.ts'
 import { buildExecution, readProposal } from '../../src/chain/programs/squads/index.ts'
 import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
+import { namesIn } from '../../src/chain/sending/transactions.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { LIGHTHOUSE } from '../../src/solana/programs/lighthouse.ts'
 import { hasProgram, mintOf, SOL, V1_CONFIG } from '../support/local-chain.ts'
 import {
@@ -85,6 +88,12 @@ describe.skipIf(lacking)(`the execution of a proposal ${lacking}`, () => {
     const failed = scene.land(built, svc)
     expect(failed.err).not.toBeNull()
     expect(failed.logs.join('\n')).toContain('Result (Failed)')
+    const names = namesIn(decodeWireTransaction(built.transaction).message)
+    const { message, hint } = explainTransactionError(failed.err, { logs: failed.logs, ...names })
+    expect(message).toMatch(/stopped it: 1\.\d+ SOL would have left, at most 1 SOL may$/)
+    // Only the chain knows which address of the table the vault is.
+    if (!usesTable) expect(message).toContain(`the guard of ${vault} `)
+    expect(hint).toContain('the proposal stays approved and may still be executed')
     expect(chain.account(vault)!.lamports).toBe(held)
     expect((await readProposal(node, multisig, index)).proposal).toMatchObject({ status: 'approved' })
     // It may run later, once it takes what was simulated.

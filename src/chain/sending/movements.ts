@@ -76,7 +76,7 @@ export async function readMovements(
     (wallet): SimulatedMessage => ({ wallet, message, keys, slot, fee: wallet === payer ? fee : 0n, stable }),
   )
   if (err !== null) {
-    const failure = explainTransactionError(err, { logs, ...namesIn(message) })
+    const failure = explainTransactionError(err, { logs, ...namesIn(message, loaded) })
     return { movements: inputs.map((input) => failedMovement(input, failure, logs)), loaded, lamportsAfter: () => 0n }
   }
   if (accounts?.length !== addresses.length) {

@@ -4,6 +4,7 @@ import { badRequest } from '../../platform/errors.ts'
 import { looksBase58 } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
+import type { LoadedAddresses } from '../../solana/lookup-tables.ts'
 import { instructionsIn } from '../../solana/message-instructions.ts'
 import {
   type DecodedTransaction,
@@ -69,10 +70,13 @@ export function requireValidSignatures(decoded: DecodedTransaction, param = 'tra
 
 const signersOf = ({ keys, signers }: DecodedMessage): string[] => keys.slice(0, signers)
 
-/** Returns the context of an error: each instruction and its program, and the message's own accounts. */
-export function namesIn(message: DecodedMessage) {
+/**
+ * Returns the context of an error: each instruction and its program, and the message's own accounts. Without the addresses
+ * of its lookup tables, an account of a table is `TABLE[place]`.
+ */
+export function namesIn(message: DecodedMessage, loaded?: LoadedAddresses) {
   const programIds = message.instructions.map(({ programIdIndex }) => keyAt(message, programIdIndex))
-  const instructions = instructionsIn(message).map(({ program, accounts, data }) => ({
+  const instructions = instructionsIn(message, loaded).map(({ program, accounts, data }) => ({
     program,
     accounts: accounts.map(({ address }) => address),
     data: Buffer.from(data, 'hex'),

@@ -1,5 +1,6 @@
 /** Signs the transactions of a request with the platform's key and submits them one after another, each once. */
 import { readBlockhashEnd } from '../../chain/reads/statuses.ts'
+import { failureWords } from '../../chain/sending/stored-errors.ts'
 import { badRequest, internal } from '../../platform/errors.ts'
 import { ENDED_BLOCKHASH_SLOTS } from '../../solana/constants.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
@@ -197,9 +198,12 @@ async function requireConfirmed<D>(
   await context.store.write(async (tx) => {
     if (await context.signing.unbind(tx)) await steps.release?.(tx)
   })
-  throw badRequest(`The transaction ${signature} failed on the chain, and later ones were not signed: ${err_json}`, {
-    details: { signatures, err: JSON.parse(err_json ?? 'null') },
-  })
+  throw badRequest(
+    `The transaction ${signature} failed on the chain, and later ones were not signed. ${failureWords(row)}`,
+    {
+      details: { signatures, err: JSON.parse(err_json ?? 'null') },
+    },
+  )
 }
 
 /** Whether a reserved signing can no longer land, because it was never sent and its blockhash has expired. */

@@ -18,7 +18,7 @@ export async function awaitConfirmed(
   context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>,
   signature: string,
   until: number,
-): Promise<FollowedTransaction & { isConfirmed: boolean }> {
+): Promise<FollowedTransaction & { raw: Uint8Array; isConfirmed: boolean }> {
   for (;;) {
     const row = await findTransaction(context.store.db, signature)
     if (row === null) throw new Error(`the submitted transaction ${signature} is not stored`)

@@ -1,17 +1,15 @@
 /** Reads one transaction by its signature, with its current state on the chain, and lists the stored ones. */
 import type { Api, StoredTransaction, TrackedResource, Transaction } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { explainTransactionError } from '../../chain/errors/index.ts'
 import { MOST_LAG_SLOTS } from '../../chain/nodes/slot-book.ts'
 import { readBalances } from '../../chain/reads/executed-balances.ts'
 import { isSignature, readStatuses, type SignatureStatus } from '../../chain/reads/statuses.ts'
-import { namesIn } from '../../chain/sending/transactions.ts'
+import { explainStored } from '../../chain/sending/stored-errors.ts'
 import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
 import { isExpiry, type TransactionState, transitionOf } from '../../following/transition.ts'
 import { internal, notFound } from '../../platform/errors.ts'
 import { isoTime } from '../../platform/timing.ts'
-import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
 import { type FollowedTransaction, findTransaction, pageTransactions } from '../../store/transactions/transactions.ts'
 import { fromJsonOrNull, recordPage } from '../api-records.ts'
@@ -100,13 +98,11 @@ const storedRecord = (row: StoredRow): StoredTransaction => ({
 
 const explainedRecord = (row: Pick<StoredRow, 'signature' | 'raw'> & TransactionState): Transaction => ({
   ...transactionRecord(row),
-  error: row.err_json === null ? null : inWords(JSON.parse(row.err_json), row.raw),
+  error: row.err_json === null ? null : inWords(row),
 })
 
-/** Explains an error; the bytes of the transaction name its programs and accounts, unless they were removed. */
-function inWords(err: unknown, raw: Uint8Array): Transaction['error'] {
-  const names = raw.length === 0 ? {} : namesIn(decodeWireTransaction(raw).message)
-  const { program, name, message, hint } = explainTransactionError(err, names)
+function inWords(row: Pick<StoredRow, 'raw'> & TransactionState): Transaction['error'] {
+  const { program, name, message, hint } = explainStored(row)
   return { program, name, message, hint }
 }
 

@@ -1,6 +1,7 @@
 /** Submits signed transactions one after another, each when the one before it is confirmed. */
 import type { TrackedResource } from '../../api/index.ts'
 import { preflight } from '../../chain/sending/send.ts'
+import { failureWords } from '../../chain/sending/stored-errors.ts'
 import type { Context } from '../../context.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
 import { badRequest, internal } from '../../platform/errors.ts'
@@ -55,7 +56,7 @@ async function confirmed(context: Context, signature: string, param: string, unt
   const row = await awaitConfirmed(context, signature, until)
   if (row.isConfirmed) return
   if (row.lifecycle === 'failed') {
-    throw badRequest(`${param} failed on the chain: ${row.err_json}`, { param, details: { signature } })
+    throw badRequest(`${param} failed on the chain. ${failureWords(row)}`, { param, details: { signature } })
   }
   throw internal(unconfirmed(param, row, 'repeat the request'), { details: { signature } })
 }

@@ -1,5 +1,6 @@
 /** Follows proposals of rules: ends those that have expired, executes those approved when a process ended, and finds outcomes. */
 
+import { failureWords } from '../../../chain/sending/stored-errors.ts'
 import type { Services } from '../../../context.ts'
 import { type Follower, follow } from '../../../following/follower.ts'
 import { MINUTE_MS } from '../../../platform/timing.ts'
@@ -124,9 +125,10 @@ function outcomeOf({ updated_at }: ExecutedProposal, sent: Row<'transactions'> |
 }
 
 /** Why it failed, as a sentence without its full stop. */
-function failureOf({ signature, err_json, confirmation_status }: Row<'transactions'>): string {
-  if (confirmation_status === null) {
+function failureOf(row: Row<'transactions'>): string {
+  const { signature } = row
+  if (row.confirmation_status === null) {
     return `its transaction ${signature} expired before it was in a block, so nothing has happened`
   }
-  return `its transaction ${signature} failed on the chain (${err_json ?? 'unknown'}), so only its fee was paid`
+  return `its transaction ${signature} failed on the chain, so only its fee was paid: ${failureWords(row)}`
 }
