@@ -27,6 +27,10 @@ export const approverField = z
     member: address
       .optional()
       .meta({ description: 'Member who proposes and pays its rent. With `mode: signed` it is the platform wallet' }),
+    guard_inside: z.boolean().optional().meta({
+      description:
+        'Whether what the members approve ends with a guard of its own: the vault keeps what the simulation leaves it, whoever executes. After any other spend of the vault it can no longer be executed',
+    }),
   })
   .openapi('SquadsApprover', {
     description:

@@ -131,6 +131,18 @@ const tokenAssertion = ({ address, owner, delegate, closeAuthority, isFrozen, le
     },
   )
 
+/** The account has at least these lamports: an absolute bound, which also holds in a call of another program. */
+export const lamportsFloor = (address: string, lamports: bigint): PlainInstruction =>
+  LIGHTHOUSE.instruction(
+    'assert_account_info',
+    { target_account: address },
+    { log_level: LOG_LEVEL, assertion: atLeast('lamports', lamports) },
+  )
+
+/** Whether it is an assertion about the account itself, which can only make the transaction fail. */
+export const isAccountAssertion = ({ program, data }: Pick<ReadInstruction, 'program' | 'data'>): boolean =>
+  program === LIGHTHOUSE.id && LIGHTHOUSE.argsOf('assert_account_info', data) !== null
+
 /** The transaction with these guards, unsigned. It may be larger than the chain takes. */
 export function withGuards(transaction: Uint8Array, guards: readonly Guard[], loaded?: LoadedAddresses): Uint8Array {
   if (guards.length === 0) return transaction

@@ -12,6 +12,7 @@ import type { NewSigningPlan, SigningPlan } from '../../signing/types.ts'
 import type { ProposalContext } from './acting-vault.ts'
 import { openActingVault } from './acting-vault.ts'
 import { creationAnswer, type PreparedProposal, prepareProposals, storeProposals } from './creation.ts'
+import { guardedInside } from './inner-guard.ts'
 
 interface AskedProposal {
   approver: Approver
@@ -70,7 +71,11 @@ export async function proposeRequest<D extends object, C extends ProposalContext
     })
   }
   let proposed: (D & { proposal: ProposalCreation }) | null = null
-  const finish = async (answer: D, work: (tx: Tx) => Promise<unknown>) => {
+  const finish = async (built: D, made: (tx: Tx) => Promise<unknown>) => {
+    const { vault } = opened.acting
+    const changed = asked.approver.guard_inside ? await guardedInside(context, built, vault) : {}
+    const answer = { ...built, ...changed }
+    const work = async (tx: Tx) => ({ ...((await made(tx)) as D), ...changed })
     const prepared = await prepare(answer)
     Object.assign(context, { commit })
     proposed = await (run === null
