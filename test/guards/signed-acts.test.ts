@@ -80,6 +80,19 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
     },
   )
 
+  it('required, a launch is guarded in one transaction of version 1 and in several of version 0', async () => {
+    const { own, asked, guarded } = await opened('required')
+    for (const [symbol, tx_version, count] of [
+      ['ONE', 1, 1],
+      ['TWO', 0, 2],
+    ] as const) {
+      const launch = { creator: own, name: 'My Token', symbol, image: IMAGE, buy_amount: 0.25, guard: 'required' }
+      const { signatures, guard } = await asked('/v2/pools', { ...launch, tx_version })
+      expect(guarded(signatures)).toEqual(Array.from({ length: count }, () => [own]))
+      expect(guard).toBeUndefined()
+    }
+  })
+
   it('required, an act that waited is signed as it was approved, also if it takes less by then', async () => {
     const service = await startPlatform(LIMITS)
     const { mintFor, chain, run } = await airdropsOn(service)

@@ -74,6 +74,12 @@ const inOrder = (guards: readonly Guard[]): Guard[] => [
   ...guards.filter(({ kind }) => kind === 'token'),
 ]
 
+/** Throws bad_request unless the transaction, which cannot be simulated yet, will have room for these guards. */
+export function requireRoom(transaction: Uint8Array, guards: readonly Guard[]): void {
+  const missingBytes = sizeWith(transaction, guards, undefined) - maxBytesOf(transaction)
+  if (missingBytes > 0) requireGuarded({ ...unguarded('no_room'), missingBytes })
+}
+
 /** Infinity if there is room in bytes but not in accounts. */
 function sizeWith(transaction: Uint8Array, guards: readonly Guard[], loaded: Parameters<typeof withGuards>[2]): number {
   try {

@@ -5,7 +5,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { warningsOf } from '../../api/uris.ts'
 import { requireQuoteBalance, requireQuoteMint } from '../../chain/programs/dbc/index.ts'
 import { requireProgram } from '../../chain/programs/required-program.ts'
-import type { Signer } from '../../chain/signer/index.ts'
+import { requireRoom } from '../../chain/sending/guarding.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
 import { publicRpcUrl } from '../../settings/cluster.ts'
@@ -27,7 +27,7 @@ import { requireRecipients } from '../recipients.ts'
 import { requirePermitted } from '../signing/refusals.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun } from '../signing/signing-run.ts'
+import { openSigningRun, type SigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { mintKeyFor } from '../tokens/verbs.ts'
 import { requireAllPaid } from '../transactions/forecast-transactions.ts'
@@ -156,7 +156,7 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
     )
   }
   const run = await openSigningRun<SignedLaunchPlan>(context, 'pool.create')
-  const plan = run.resumed ?? (await planSignedLaunch(context, signer, input))
+  const plan = run.resumed ?? (await planSignedLaunch(context, run, input))
   const prepared = launchOfPlan(context, plan.state)
   return signAndSubmit(context, run, plan, {
     next: (step) => launchStep(context, plan.state, step),
@@ -193,12 +193,18 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
 
 async function planSignedLaunch(
   context: Context,
-  signer: Signer,
+  { signer, guards }: SigningRun,
   input: Input<CreatePoolRoute>,
 ): Promise<NewSigningPlan<SignedLaunchPlan>> {
-  const { launch, ...prepared } = await prepareLaunch(context, input)
+  // Each of several is guarded when it is signed.
+  const guard = context.txVersion === 0 && context.guard !== 'off' ? 'when_it_fits' : context.guard
+  const { launch: planned, ...prepared } = await prepareLaunch({ ...context, guard }, input)
+  const { guarding: _, ...launch } = planned
   const movements = await requireAllPaid(context, launch.transactions, { wallet: signer.address, param: 'creator' })
   await requirePermitted(context, signer, { operation: 'pool.create', movements, uncapped: [launch.mint] })
+  if (guards === 'required' || context.guard === 'required') {
+    for (const [i, bytes] of launch.transactions.entries()) requireRoom(bytes, movements[i]?.guards.needed ?? [])
+  }
   const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
   const state = { ...prepared, launch: { ...launch, transactions } }
   return {
@@ -243,7 +249,7 @@ export function answerOf({ config, chain }: Context, launch: PlannedLaunch, pool
     rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
     ...(launch.payer === undefined ? {} : { payer: launch.payer }),
     ...launch.liquidity,
-    guard: guardAnswer(launch.guarding),
+    ...(launch.guarding === undefined ? {} : { guard: guardAnswer(launch.guarding) }),
     tracked_resource: poolTracking(pool.address),
   }
 }

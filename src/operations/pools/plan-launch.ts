@@ -58,8 +58,8 @@ export interface PlannedLaunch {
   payer?: string
   /** Block height after which none of the transactions can land. */
   lastValidBlockHeight?: number
-  /** Transactions of version 0 follow one another, so they have no guards. */
-  guarding: Guarding
+  /** Transactions of version 0 follow one another, so they have no guards. Missing once the server signs them. */
+  guarding?: Guarding
   /** The position of a `damm_v2` pool, or null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
