@@ -12,6 +12,7 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
+import { guardMemory } from '../../src/solana/guards.ts'
 import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { createMint, give, lamportsOf, type Mint, tokenAccountOf } from '../support/gold.ts'
@@ -252,3 +253,28 @@ describe.skipIf(lacking)('the policy of the platform wallet (needs Lighthouse in
     expect(guardsIn(chain.transaction(json.data.signature)!.raw)).toHaveLength(count)
   })
 })
+
+describe.skipIf(lacking)(
+  'lamports that somebody sends to the memory of guards (needs Lighthouse in the program cache)',
+  () => {
+    it.each([0, 1])(
+      'between build and landing do not stop it, and go to the payer, in version %i',
+      async (tx_version) => {
+        const { chain, wallet, request, land } = await scene()
+        const memory = guardMemory(addressOf(wallet)).address
+        for (const gift of [chain.minimumBalance(0), SOL]) {
+          const recipient = someAddress()
+          const body = { payer: addressOf(wallet), recipient, lamports: String(SOL), guard: 'required', tx_version }
+          const { json, text } = await request('POST', '/v2/sol-transfers', { body })
+          expect(json.error, text).toBeUndefined()
+          chain.airdrop(memory, gift)
+          const before = lamportsOf(chain, wallet.publicKey)
+          const { err, logs, fee } = land(json.data.transaction)
+          expect(err, logs.join('\n')).toBeNull()
+          expect(before - lamportsOf(chain, wallet.publicKey)).toBe(SOL + fee - gift)
+          expect(chain.account(memory)).toBeNull()
+        }
+      },
+    )
+  },
+)

@@ -2,8 +2,9 @@
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../../settings/config.ts'
-import { withTerms, writableAddresses } from '../../solana/budget-terms.ts'
+import { namedAddresses, withTerms, writableAddresses } from '../../solana/budget-terms.ts'
 import { MAX_COMPUTE_UNITS } from '../../solana/constants.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { percentileOf } from '../../solana/recent-fees.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
@@ -46,7 +47,7 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
     unitsUsed(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
-  const units = used === null ? fallbackUnits : unitsFor(used)
+  const units = used === null ? fallbackUnits : unitsFor(used + guardUnits(transaction))
   const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
   return { ...simulated, transaction: withTerms(transaction, { units, price }) }
 }
@@ -98,6 +99,10 @@ export async function requestedPrice(
   if (setting === 'auto') return recentPrice(chain, accounts())
   return setting === 'none' ? 0n : BigInt(setting)
 }
+
+/** Opening the memory of guards takes 3,308 units more if somebody has sent lamports to its address meanwhile. */
+export const guardUnits = (transaction: Uint8Array): number =>
+  namedAddresses(transaction).includes(PROGRAMS.lighthouse.id) ? 3_500 : 0
 
 /** Adds a tenth and 1,000 units, because the units that a run uses vary with the accounts. */
 export function unitsFor(used: number): number {

@@ -6,7 +6,7 @@ import { priorityFee, unitPriceOf } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { simulateOnNode } from '../reads/node-reads.ts'
-import { cappedPrice, unitsFor } from './compute-budget.ts'
+import { cappedPrice, guardUnits, unitsFor } from './compute-budget.ts'
 import { type Guarding, guardedTransaction, unguarded } from './guarding.ts'
 import { loadedLimitFor } from './message-terms.ts'
 
@@ -41,7 +41,7 @@ async function withMeasuredLimits({ chain, config }: Services, transaction: Uint
   const largest = termsOf(MAX_COMPUTE_UNITS, 0n, MAX_LOADED_BYTES)
   const { run } = await simulateOnNode(chain, largest)
   if (run.err !== null || run.unitsConsumed === undefined) return null
-  const units = unitsFor(run.unitsConsumed)
+  const units = unitsFor(run.unitsConsumed + guardUnits(transaction))
   const price = cappedPrice(unitPriceOf(message), units, BigInt(config.values['priority-fee-cap']))
   return termsOf(units, price, message.config === null ? 0 : await loadedLimitFor(chain, run, transaction))
 }

@@ -7,7 +7,14 @@ import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import type { TransactionConfig } from '../../solana/transaction-config.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 import { type NodeSimulation, simulateOnNode } from '../reads/node-reads.ts'
-import { type BudgetServices, cappedPrice, type FailedSimulation, requestedPrice, unitsFor } from './compute-budget.ts'
+import {
+  type BudgetServices,
+  cappedPrice,
+  type FailedSimulation,
+  guardUnits,
+  requestedPrice,
+  unitsFor,
+} from './compute-budget.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 interface TermsRequest<T> {
@@ -42,7 +49,7 @@ export async function withMessageTerms<T extends UnsignedTransaction>(
     follows ? null : simulateOrNull(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
-  const units = run?.unitsConsumed === undefined ? fallbackUnits : unitsFor(run.unitsConsumed)
+  const units = run?.unitsConsumed === undefined ? fallbackUnits : unitsFor(run.unitsConsumed + guardUnits(transaction))
   const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
   const loadedBytes = await loadedLimitFor(chain, run, transaction)
   const terms = { units, loadedBytes, priorityFee: priorityFee(BigInt(units), price) }
