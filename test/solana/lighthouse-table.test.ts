@@ -1,16 +1,18 @@
 /** The table of Lighthouse against its published source (Jac0xb/lighthouse, programs/lighthouse/src), hostile data, and the program. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { explainTransactionError } from '../../src/chain/errors/index.ts'
 import { describeInstruction } from '../../src/chain/instructions/describe.ts'
 import { conditionsIn, demandsIn, demandWords } from '../../src/chain/instructions/guard-words.ts'
 import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
+import { type Guard, guardInstructions } from '../../src/solana/guards.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { fieldType } from '../../src/solana/programs/field-types.ts'
 import { LIGHTHOUSE } from '../../src/solana/programs/lighthouse.ts'
 import type { PlainInstruction } from '../../src/solana/programs/table.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { plainTransaction, putTokens } from '../support/guarded-transactions.ts'
+import { plainTransaction, putTokens, tokenGuard } from '../support/guarded-transactions.ts'
 import { hasProgram, PROGRAMS_DIR, SOL, sharedTestChain, someone } from '../support/local-chain.ts'
 
 /** The instructions in the order of their numbers, with their accounts; `s` signs and `w` is written. */
@@ -187,6 +189,34 @@ describe('an instruction of Lighthouse', () => {
         const { rest } = describeInstruction(one.program, one.accounts, data)
         const [conditions = []] = conditionsIn(accounts[0]!, [one])
         if (rest !== '') expect(conditions).toEqual([])
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('among guards with a changed byte is described and explained without a throw', () => {
+    const payer = accounts[0]!
+    const guards: Guard[] = [
+      { kind: 'wallet', address: payer, change: -5n },
+      tokenGuard(accounts[1]!, { change: -7n, least: 3n, delegate: accounts[2]!, owner: payer }),
+    ]
+    const { first, last } = guardInstructions(payer, guards)
+    const all = [...first, ...last].map((each) => ({ ...each, accounts: each.accounts.map(({ address }) => address) }))
+    expect(conditionsIn(payer, all).flat()).toHaveLength(8)
+    const codes = fc.constantFrom(6001, 6005, 6009, 6400, 6401, 6404, 6500)
+    const [place, at, byte] = [fc.nat(all.length - 1), fc.nat(200), fc.nat(255)]
+    const lines = fc.constantFrom('Result (Failed): Some(-9) >= Some(-5)', 'Result: ', 'None', 'Result (Failed): x')
+    fc.assert(
+      fc.property(place, at, byte, codes, fc.array(lines), (index, offset, value, code, logged) => {
+        const changed = all.map((each, i) => ({ ...each, data: i === index ? Buffer.from(each.data) : each.data }))
+        const { data } = changed[index]!
+        data[offset % data.length] = value
+        conditionsIn(payer, changed)
+        const invoked = [`Program ${LIGHTHOUSE.id} invoke [1]`, ...logged.map((line) => `Program log: ${line}`)]
+        const failed = `Program ${LIGHTHOUSE.id} failed: custom program error: 0x${code.toString(16)}`
+        const context = { instructions: changed, accountKeys: [payer], logs: [...invoked, failed] }
+        const { message } = explainTransactionError({ InstructionError: [index, { Custom: code }] }, context)
+        expect(message).not.toMatch(/undefined|null|NaN/)
       }),
       { numRuns: 2_000 },
     )
