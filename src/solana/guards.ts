@@ -189,8 +189,9 @@ export function readGuards(
     guards.push(guard)
     change = null
   }
+  if (guards.length === 0) return null
   const { first, last } = guardInstructions(payer, guards)
-  if (guards.length === 0 || first.length + last.length !== own.length) return null
+  if (first.length + last.length !== own.length) return null
   const isSame = [...first, ...last].every((wanted, i) => isInstruction(own[i] as ReadInstruction, wanted))
   const before = places.slice(0, first.length)
   const isAtStart = before.every((place, i) => i === 0 || place === (before[i - 1] as number) + 1)

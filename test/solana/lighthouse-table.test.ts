@@ -218,7 +218,7 @@ describe('an instruction of Lighthouse', () => {
         const { message } = explainTransactionError({ InstructionError: [index, { Custom: code }] }, context)
         expect(message).not.toMatch(/undefined|null|NaN/)
       }),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     )
   })
 
