@@ -6,10 +6,10 @@ import { groupedDecimalOf, solText } from '../../src/solana/amounts.ts'
 import { programName } from '../../src/solana/programs.ts'
 import { HOLDER_POWERS, type HolderPower } from '../../src/solana/token-authorities.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
-import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from '../cli/command.ts'
+import { type CommandOutcome, choiceOf, listOf, type Noun, text, toggle, verb } from '../cli/command.ts'
 import type { Session, SettingRow } from '../cli/session.ts'
 import { confirmOn } from '../signing/confirm.ts'
-import { TX_VERSION, txVersionField } from '../signing/flags.ts'
+import { GUARD, GUARD_MEANINGS, GUARDS, type TermsFlags, TX_VERSION, termsField } from '../signing/flags.ts'
 import { fieldLines } from '../ui/field-lines.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
@@ -36,6 +36,7 @@ type PolicyChanges = Partial<
     | 'programs'
     | 'tokens'
     | 'powers'
+    | 'guards'
     | 'approvals'
   >
 >
@@ -48,13 +49,14 @@ interface PolicyFlags extends ApprovalFlags {
   destinations?: readonly string[] | undefined
   programs?: readonly string[] | undefined
   powers?: readonly string[] | undefined
+  guards?: NonNullable<TermsFlags['guard']> | undefined
 }
 
 /** The fields of a request that the flags change. */
 function policyChanges(flags: PolicyFlags, policy: PolicyInForce | null): PolicyChanges {
   const lamports = (sol: string | undefined, shown: string) =>
     sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DECIMALS, shown))
-  const { destinations, programs, powers, token } = flags
+  const { destinations, programs, powers, token, guards } = flags
   const changes = {
     lamports_per_transaction: lamports(flags.per_transaction, '--per-transaction'),
     lamports_per_day: lamports(flags.per_day, '--per-day'),
@@ -62,6 +64,7 @@ function policyChanges(flags: PolicyFlags, policy: PolicyInForce | null): Policy
     destinations: destinations?.join() === 'any' ? null : destinations && addressesOf('--destinations', destinations),
     programs: programs && addressesOf('--programs', programs),
     powers: powers && powersOf(powers),
+    guards: guards === 'when-it-fits' ? ('when_it_fits' as const) : guards,
     tokens: token && tokenLimits(policy?.tokens ?? [], token),
     approvals: approvalChanges(flags, policy?.approvals ?? null),
   }
@@ -122,6 +125,10 @@ function powersOf(names: readonly string[]): HolderPower[] {
 
 const powersText = (powers: readonly HolderPower[]): string => powers.join(', ') || 'none'
 
+/** An older API has no such rule. */
+const guardsText = ({ guards }: Pick<PolicyChanges, 'guards'>): string =>
+  (guards ?? 'when_it_fits').replaceAll('_', '-')
+
 const programText = (id: string): string => programName(id) ?? id
 
 const destinationsText = (wallets: readonly string[] | null): string =>
@@ -144,6 +151,7 @@ function changedRules(policy: PolicyInForce, changes: PolicyChanges, shown: Show
     ...(changes.powers === undefined
       ? []
       : [changeField('powers', powersText(policy.powers), powersText(changes.powers))]),
+    ...(changes.guards === undefined ? [] : [changeField('guards', guardsText(policy), guardsText(changes))]),
     ...(changes.approvals === undefined ? [] : approvalRules(policy.approvals, changes.approvals)),
   ]
   return fieldLines(fields).map((line) => `  ${line}`)
@@ -240,14 +248,15 @@ export const signerNoun: Noun = {
         submit: toggle('Sign and submit a memo instead'),
         memo: text('Text of the memo'),
         tx_version: TX_VERSION,
+        guard: GUARD,
       },
       examples: ['svc signer test', 'svc signer test --submit --memo "monthly check"'],
-      async run({ submit, memo, tx_version }, session) {
+      async run({ submit, memo, tx_version, guard }, session) {
         const { client } = session
         if (submit) await confirmOn(session, 'Sign a memo and submit it', await session.cluster())
         const { data } = await client.signer.test({
           submit,
-          ...txVersionField({ tx_version }),
+          ...termsField({ tx_version, guard }),
           ...(memo === undefined ? {} : { memo }),
         })
         const { provider, address, duration_ms, signature } = data
@@ -289,6 +298,7 @@ export const signerNoun: Noun = {
         powers: listOf(`Powers over holders it may use: ${HOLDER_POWERS.join(', ')}; or none`, {
           placeholder: 'NAME,…',
         }),
+        guards: choiceOf(GUARDS, 'Guards of what it signs, whatever a request says', GUARD_MEANINGS),
         ...APPROVAL_FLAGS,
       },
       examples: ['svc signer policy --per-transaction 0.5 --per-day 2', 'svc signer policy --destinations any'],
@@ -368,6 +378,7 @@ async function shownSigner(
     ['destinations', destinationsText(policy.destinations)],
     ['programs', policy.programs.map(programText).join(', ') || 'none'],
     ['powers', powersText(policy.powers)],
+    ['guards', guardsText(policy)],
     ...approvalFields(policy.approvals),
   ]
   return {

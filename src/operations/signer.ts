@@ -171,9 +171,10 @@ export async function updateSignerPolicy(
   refuseRepeated(input.powers ?? [], (place) => `powers.${place}`)
   if (input.approvals) refuseBadApprovals(input.approvals)
   const changed = Object.fromEntries(fields.map((field) => [field, input[field]]))
-  return changeSigner(context, 'policy.changed', async ({ policy }, tx) => {
+  return changeSigner(context, 'policy.changed', async ({ policy, row }, tx) => {
     if (input.approvals) await requireApprovers(tx, input.approvals)
-    const before = JSON.parse(policyJson(policy))
+    // What was set stays as it was written, because the audit log is compared with it.
+    const before = { ...JSON.parse(policyJson(policy)), ...JSON.parse(row?.policy_json ?? '{}') }
     const after = { ...before, ...changed }
     return {
       changes: { policy_json: JSON.stringify(after), updated_at: context.clock.now() },

@@ -99,7 +99,17 @@ describe('svc signer', () => {
     expect((await json(['signer', 'policy'])).policy.lamports_per_day).toBe('10000')
   })
 
+  it('policy and status say whether what it signs is guarded', async () => {
+    expect((await svc(['signer', 'status'])).stdout).toMatch(/^guards +when-it-fits$/m)
+    const required = await svc(['signer', 'policy', '--guards', 'required', '--yes'])
+    expect(`${required.stderr}${required.stdout}`).toMatch(/guards +when-it-fits → required[\s\S]*^guards +required$/m)
+    const { policy } = await json(['signer', 'policy', '--guards', 'when-it-fits', '--powers', 'none', '--yes'])
+    expect([policy.guards, policy.powers]).toEqual(['when_it_fits', []])
+    // The test of the audit log below sees that a later change leaves both as they were written.
+  })
+
   it.each([
+    [['--guards', 'maybe'], '--guards must be required or when-it-fits or off, not "maybe"'],
     [['--per-day', '1.0000000001'], '--per-day has more than 9 fractional digits'],
     [['--per-transaction', '1e3'], '--per-transaction must be an amount like 1.5'],
     [['--per-transaction', '1,500'], '--per-transaction: "1,500" can mean 1500 or 1.500; type one of these'],

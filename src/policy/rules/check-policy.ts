@@ -329,7 +329,7 @@ function checkGuards(
   if (missing.length === 0) return null
   const accounts = missing.map(({ address }) => address)
   const why = unguarded?.text ?? 'the transaction was built without them; build it again'
-  const message = `more than was simulated could leave ${accounts.join(', ')}: guards are required, but ${why}. Allow it with \`svc signer policy --guards when_it_fits\``
+  const message = `more than was simulated could leave ${accounts.join(', ')}: guards are required, but ${why}. Allow it with \`svc signer policy --guards when-it-fits\``
   return { message, details: { accounts, ...unguarded?.details } }
 }
 
