@@ -27,7 +27,7 @@ import {
   signingFor,
   unexpectedBuild,
 } from '../signing/demand.ts'
-import { buildFields, SIGNING, type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { buildFields, SIGNING, type SigningFlags, termsField } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { checkedLines, previewLine, runLines } from '../signing/preview.ts'
@@ -125,13 +125,13 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
   if (!flags.dry_run) await refuseUnconfirmable(session, await session.cluster())
   const what = `Claim from the airdrop ${id}, paid for by the platform wallet`
   const build = async () => {
-    const body = { ...txVersionField(flags), id, claimer }
+    const body = { ...termsField(flags), id, claimer }
     const { data } = await session.client.sponsorships.build(body)
     if (data.fee_payer === claimer) throw unexpectedBuild(`${claimer} would pay its fee`)
-    const sponsored = signingFor(session, data.fee_payer)
+    const sponsored = signingFor(session, data.fee_payer, { guard: flags.guard, signer: claimer })
     const demand = await demandsClaim(sponsored, { body })
     const transaction = await checkedBuild(session, data.transaction, demand)
-    const forecast = await simulateBuild(session, transaction, claimer)
+    const forecast = await simulateBuild(session, transaction, claimer, data.guard)
     requireFreeOfCost(forecast.simulation, claimer)
     return { data: { ...data, transaction }, forecast, demand }
   }

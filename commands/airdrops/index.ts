@@ -11,7 +11,7 @@ import { columnInputs, withListNotes } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
-import { TX_VERSION, txVersionField, WAIT } from '../signing/flags.ts'
+import { GUARD, TX_VERSION, termsField, WAIT } from '../signing/flags.ts'
 import { sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { decimalsOfMints, mintDecimals, recordInTokens } from '../signing/token-state.ts'
@@ -107,13 +107,14 @@ const airdropWithdrawVerb = verb({
       needs: ['amount'],
     }),
     tx_version: TX_VERSION,
+    guard: GUARD,
     wait: WAIT,
   },
   examples: [
     'svc airdrops withdraw 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
     'svc airdrops withdraw 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --admin 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --yes',
   ],
-  async run({ id, amount, admin, idempotency_key, tx_version, wait }, session) {
+  async run({ id, amount, admin, idempotency_key, tx_version, guard, wait }, session) {
     if (amount !== undefined && !/^\d{1,20}$/.test(amount)) {
       throw usage(`--amount must be raw units, not "${amount}"`, { param: '--amount' })
     }
@@ -128,7 +129,7 @@ const airdropWithdrawVerb = verb({
       previewLine('goes to', airdrop.clawback_receiver ?? '-'),
       previewLine('possible', airdrop.clawback_at === null ? '-' : `from ${timeText(airdrop.clawback_at)}`),
     ])
-    const body = { id, amount: all, ...txVersionField({ tx_version }), ...(admin === undefined ? {} : { admin }) }
+    const body = { id, amount: all, ...termsField({ tx_version, guard }), ...(admin === undefined ? {} : { admin }) }
     return sendByPlatform(
       session,
       { wait, idempotency_key },

@@ -19,7 +19,7 @@ import {
   type Signing,
   signingFor,
 } from '../signing/demand.ts'
-import { approverField, programsField } from '../signing/flags.ts'
+import { approverField, programsField, type TermsFlags, termsField } from '../signing/flags.ts'
 import { type Funds, forecastFunds, UNKNOWN_FUNDS } from '../signing/funds.ts'
 import { fundsOfProposal } from '../signing/propose.ts'
 import { requireUnsigned } from '../signing/run-act.ts'
@@ -111,6 +111,7 @@ export interface LaunchOptions {
   /** Whether the platform wallet signs. */
   signed: boolean
   keypair: string | undefined
+  guard: TermsFlags['guard']
   platform_id: string
   clawback_after_days: number | undefined
   vesting: VestingTimes
@@ -176,7 +177,7 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   if (options.signed) return { key: crypto.randomUUID(), at: session.clock.now(), signature: null }
   const { keypair, payer } = options
   const { data } = requireUnsigned(await session.client.airdrops.create(launchBody(options, record)))
-  const of = signingFor(session, payer.address, { cluster: await session.cluster() })
+  const of = signingFor(session, payer.address, { guard: options.guard, cluster: await session.cluster() })
   const demand = await demandsLaunchedAirdrop(of, launchedAirdrop(launchBody(options, record), record))
   const checked = await checkedBuild(session, data.transaction, demand)
   const forecast = await simulateBuild(session, data.transaction, payer.address)
@@ -211,7 +212,7 @@ export async function launchFunds(
 }
 
 export const launchBody = (
-  { payer, platform_id, clawback_after_days, vesting, allow_programs }: LaunchOptions,
+  { payer, platform_id, clawback_after_days, vesting, allow_programs, guard }: LaunchOptions,
   { mint, airdrop_count, root }: TreeRecord,
 ) => ({
   payer: payer.address,
@@ -222,6 +223,7 @@ export const launchBody = (
   ...(clawback_after_days === undefined ? {} : { clawback_after_days }),
   ...vesting,
   ...programsField({ allow_programs }),
+  ...termsField({ guard }),
 })
 
 /** A launch deposits the total of its tree, which this machine has built. */

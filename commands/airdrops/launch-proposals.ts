@@ -85,7 +85,7 @@ async function requireTerms(
   { id, status, transaction }: Proposal,
   body: ReturnType<typeof proposedBody>,
 ): Promise<void> {
-  const of = signingFor(session, body.payer, { cluster: await session.cluster() })
+  const of = signingFor(session, body.payer, { guard: undefined, cluster: await session.cluster() })
   const demand = await demandsLaunchedAirdrop(of, launchedAirdrop(body, record))
   try {
     await checkedBuild(session, transaction, demand)
@@ -112,6 +112,7 @@ export async function proposePart(
     keypair: options.keypair,
     squads: acting,
     tx_version: undefined,
+    guard: options.guard,
     wait: undefined,
     dry_run: false,
     build_only: false,

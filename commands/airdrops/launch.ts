@@ -60,6 +60,7 @@ const launchFlags = {
   dry_run: toggle('Show what would be done, and do nothing'),
   platform_id: PLATFORM_ID,
   keypair: SIGNING.keypair,
+  guard: SIGNING.guard,
   squads: SIGNING.squads,
 }
 type LaunchFlags = InputValues<typeof launchFlags>
@@ -239,6 +240,7 @@ const launchOptions = (input: LaunchFlags, payer: Payer): LaunchOptions => ({
   signed: input.signed,
   keypair: input.keypair,
   platform_id: input.platform_id ?? DEFAULT_PLATFORM,
+  guard: input.guard,
   clawback_after_days: input.clawback_after_days,
   vesting: vestingOf(input),
   allow_programs: input.allow_programs,

@@ -2,7 +2,7 @@
 import type { Simulation } from '../../src/api/transactions.ts'
 import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import type { Demand, Signing } from '../signing/demand.ts'
-import type { buildFields, SigningFlags } from '../signing/flags.ts'
+import type { buildFields, SigningFlags, TermsField } from '../signing/flags.ts'
 import type { Funds } from '../signing/funds.ts'
 import type { ListNotes } from './column-flags.ts'
 import type { JournalFields } from './journal.ts'
@@ -33,7 +33,7 @@ export interface KeyedList<R extends { line: number }, D extends BuiltRow> {
   build(body: RowBody, row: R, key: string | null): Promise<{ data: D }>
   /** The platform wallet signs; a list without it has no flag `--signed`. */
   sign?(
-    body: { payer: string; tx_version?: 1 },
+    body: { payer: string } & TermsField,
     row: R,
     options: { idempotencyKey: string },
   ): Promise<{ signature: string; account: string }>

@@ -9,10 +9,10 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { checkedBuild, type Signing, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { signOne } from '../signing/device.ts'
-import { buildFields, type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { buildFields, type SigningFlags, termsField } from '../signing/flags.ts'
 import { UnprovenEnd } from '../signing/following.ts'
 import { forecastFunds, repeatFunds } from '../signing/funds.ts'
-import { listSignerLines, previewLine } from '../signing/preview.ts'
+import { guardLines, listSignerLines, previewLine } from '../signing/preview.ts'
 import { simulateBuild } from '../signing/run-failures.ts'
 import { sendAll } from '../signing/sending.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -63,7 +63,7 @@ export async function makeAll<R extends { line: number }, D extends BuiltRow>(
   const { head } = journal
   const { rows: listed, notes: read } = await list.read(payer, head)
   const { kind, contentOf } = list
-  const of = signingFor(session, payer, { isRead: true, cluster })
+  const of = signingFor(session, payer, { guard: undefined, isRead: true, cluster })
   const demand = (row: R, made: { account: string; key: string | null }) => list.demand(of, row, made)
   const plan = { kind, journal, contentOf, listed, isSigned, demand, isTrusted: flags.trust_journal }
   let rows = await planKeyedRows(session, plan)
@@ -102,15 +102,25 @@ async function previewOf<R extends { line: number }, D extends BuiltRow>(
   const key = isSigned ? null : first.key.address
   const { data } = await list.build({ payer, ...buildFields({ ...flags, dry_run: true }) }, first, key)
   const isRead = flags.dry_run || session.ui.attended
-  const of = signingFor(session, payer, { isRead, cluster: await session.cluster() })
+  const of = signingFor(session, payer, {
+    guard: isSigned ? undefined : flags.guard,
+    isRead,
+    cluster: await session.cluster(),
+  })
   list.check?.(of)
   const demand = await list.demand(of, first, { key, account: first.account ?? list.accountIn(data) })
-  const forecast = await simulateBuild(session, await checkedBuild(session, data.transaction, demand), payer)
+  const forecast = await simulateBuild(
+    session,
+    await checkedBuild(session, data.transaction, demand),
+    payer,
+    data.guard,
+  )
   const all = repeatFunds(await forecastFunds(session, [data.transaction]), open.length)
   return {
     lines: [
       ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
       ...of.notes.map((note) => previewLine('', note)),
+      ...guardLines(forecast),
       previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are ${list.kind.done} already`),
       ...list.lines(open, { first, data, simulation: forecast.simulation, payer }),
     ],
@@ -243,7 +253,7 @@ async function doubtAbout<R extends { line: number }, D extends BuiltRow>(
   { list, payer, journal, isSigned, flags }: KeyedRun<R, D>,
   row: PlannedRow<R>,
 ): Promise<string | null> {
-  const of = signingFor(session, payer, { isRead: true })
+  const of = signingFor(session, payer, { guard: undefined, isRead: true })
   const done = doneRow(row, { journal, isSigned, demand: (each, made) => list.demand(of, each, made) })
   return (await doubtsAbout(session, [done], { isTrusted: flags.trust_journal })).get(row.id) ?? null
 }
@@ -262,7 +272,10 @@ async function makeOnce<R extends { line: number }, D extends BuiltRow>(
   const { address: key, secretKey } = row.key
   try {
     const { data } = await list.build({ payer, ...buildFields({ ...flags, dry_run: false }) }, row, key)
-    const demand = await list.demand(signingFor(session, payer), row, { key, account: row.account ?? '' })
+    const demand = await list.demand(signingFor(session, payer, { guard: flags.guard }), row, {
+      key,
+      account: row.account ?? '',
+    })
     const checked = await checkedBuild(session, data.transaction, demand)
     const signed = await signOne(session, checked, { built: data, secretKeys: [secretKey], demand, keypair })
     writeRow(session, run, row, { signature: signed.signature })
@@ -297,7 +310,7 @@ async function makeByPlatform<R extends { line: number }, D extends BuiltRow>(
       // Each attempt checks it, because waiting for a rate limit may take longer than the API keeps the key.
       requireTrusted(request, { caller, now: session.clock.now(), anew })
       if (list.sign === undefined) throw new Error('a list without --signed was started with it')
-      const { signature, account } = await list.sign({ payer, ...txVersionField(flags) }, row, options)
+      const { signature, account } = await list.sign({ payer, ...termsField(flags) }, row, options)
       row.account = account
       return { signature }
     },

@@ -127,7 +127,11 @@ export async function proposeRows<D extends BuiltTransactions>(
       const built = await first.row.tryBuild(acting.vault)
       // The rows of a list cost nearly the same.
       const each = await fundsOfProposal(session, acting, built)
-      const of = signingFor(session, acting.vault, { isRead: flags.dry_run || session.ui.attended, cluster })
+      const of = signingFor(session, acting.vault, {
+        guard: undefined,
+        isRead: flags.dry_run || session.ui.attended,
+        cluster,
+      })
       check?.(of)
       return {
         lines: [
@@ -159,14 +163,14 @@ export async function proposeRows<D extends BuiltTransactions>(
 /** Proposes one row after another, because each takes the next number of the multisig. Ends at the first that fails. */
 async function proposeOpen<D extends BuiltTransactions>(
   session: Session,
-  { keypair, tx_version }: SigningFlags,
+  { keypair, tx_version, guard }: SigningFlags,
   acting: ActingVault,
   { journal, planned }: { journal: ProposalListJournal; planned: readonly PlannedRow<D>[] },
 ): Promise<void> {
   const bar = session.ui.progress('Proposing')
   const open = planned.filter(({ status }) => status === 'to propose')
   const quiet = agreedSession(session)
-  const flags = { keypair, tx_version, wait: undefined, dry_run: false, build_only: false, force: false }
+  const flags = { keypair, tx_version, guard, wait: undefined, dry_run: false, build_only: false, force: false }
   session.setInterruptNote('Stopped. The same command continues from here, and proposes nothing twice.')
   for (const [i, next] of open.entries()) {
     const onSigned = (proposals: string[]) => {
@@ -228,7 +232,8 @@ async function requireItsProposals<D extends BuiltTransactions>(
   const account = proposals[0]?.tracked_resource?.resource_id ?? ''
   const { containCalls } = await import('../signing/built-calls.ts')
   const isIts =
-    demand === undefined || containCalls(contents, await demand(signingFor(session, vault, { isRead: true }), account))
+    demand === undefined ||
+    containCalls(contents, await demand(signingFor(session, vault, { guard: undefined, isRead: true }), account))
   if (isOfVault && isIts) return
   throw failure(
     `the journal names the proposal ${ids.join(', ')} for ${place ?? `line ${line}`}, which ${isOfVault ? 'does something else' : 'is of another vault'}`,

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { type CommandOutcome, verb } from '../cli/command.ts'
 import type { PullReport, Session } from '../cli/session.ts'
-import { buildFields, txVersionField } from '../signing/flags.ts'
+import { buildFields, termsField } from '../signing/flags.ts'
 import { forecastFunds, requireFunds, totalLines } from '../signing/funds.ts'
 import { loadMintKey } from '../signing/mint-keypair.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
@@ -143,7 +143,7 @@ async function launchPoolByPlatform(input: CreateFlags, session: Session): Promi
     what,
     async sign(options) {
       const { data } = await session.client.pools.create(
-        { ...body, ...txVersionField(input), creator, mode: 'signed' },
+        { ...body, ...termsField(input), creator, mode: 'signed' },
         options,
       )
       const signatures = data.signatures ?? []
@@ -159,7 +159,7 @@ async function launchPoolByPlatform(input: CreateFlags, session: Session): Promi
 
 /** What an unsigned build of the same launch costs. If a relay is set, that pays a tip too. */
 async function signedFunds(session: Session, input: CreateFlags, body: PoolBody & { creator: string }) {
-  const { data } = await session.client.pools.create({ ...body, ...txVersionField(input), dry_run: true })
+  const { data } = await session.client.pools.create({ ...body, ...termsField(input), dry_run: true })
   return forecastFunds(session, data.transactions)
 }
 

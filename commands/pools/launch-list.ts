@@ -12,7 +12,7 @@ import { proposeRows } from '../lists/propose-rows.ts'
 import { atOnce, refuseStandardInput, runList, workThrough } from '../lists/run.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { requireDemanded } from '../signing/demand.ts'
-import { approverField, txVersionField } from '../signing/flags.ts'
+import { approverField, termsField } from '../signing/flags.ts'
 import { addFunds, type Funds, forecastFunds, type Payment } from '../signing/funds.ts'
 import { previewLine } from '../signing/preview.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
@@ -156,7 +156,7 @@ async function proposeLaunches(
           const body = {
             ...(await bodyOfRow(row)),
             creator,
-            ...txVersionField(input),
+            ...termsField(input),
             ...approverField({ squads: acting }),
           }
           return session.client.pools.create({ ...body, ...more })
@@ -200,7 +200,7 @@ async function requireBuildable(
   const transactions = new Map<LaunchRow, readonly string[]>()
   for (const [i, { row }] of fresh.entries()) {
     const body = await bodyOfRow(row)
-    const asked = { ...body, creator: payer, ...txVersionField(input), dry_run: true as const }
+    const asked = { ...body, creator: payer, ...termsField(input), dry_run: true as const }
     const built = patiently(session, () => session.client.pools.create(asked)).then(async ({ data }) => {
       transactions.set(row, data.transactions)
       return requireDemanded(

@@ -8,7 +8,7 @@ import { patiently } from '../lists/patience.ts'
 import { lifetimeFields, trackedField } from '../signing/built-transactions.ts'
 import { type Call, type Demand, requireDemanded, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { signOneInTime } from '../signing/device.ts'
-import { type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { type SigningFlags, type TermsFlags, termsField } from '../signing/flags.ts'
 import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
 import { submitSigned } from '../signing/requests.ts'
 import { type CompleteTransaction, placeOf, signReturnedKeys, signSeries } from '../signing/signatures.ts'
@@ -141,7 +141,7 @@ async function refusalOfBundle(
 async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
   const { payer, flags, journal } = run
   const { symbol, sha256 } = row
-  const body = { ...(await bodyOfRow(row)), creator: payer, ...txVersionField(flags) }
+  const body = { ...(await bodyOfRow(row)), creator: payer, ...termsField(flags) }
   const keep = (requested: LaunchRequest | null) => journal.write(symbol, { sha256, requested })
   const data = await patiently(session, () =>
     requestLaunch(session, body, requestedOf(journal.entries.get(symbol)), keep),
@@ -172,14 +172,14 @@ export async function newEntry(session: Session, sha256: string, data: PoolCreat
 /** What the transactions of a row must be. */
 export function rowDemand(
   session: Session,
-  { payer, flags }: { payer: string; flags: LaunchBounds & { dry_run: boolean } },
+  { payer, flags }: { payer: string; flags: LaunchBounds & Pick<TermsFlags, 'guard'> & { dry_run: boolean } },
   row: LaunchRow,
   { pool, mint, quoteMint, platformPercentage }: LaunchAnswer,
   { isBegun = false } = {},
 ): Promise<Demand> {
   const answer = { pool, mint, quoteMint, platformPercentage }
   // Nobody reads a note for each row of a list.
-  const of = signingFor(session, payer, { isRead: flags.dry_run })
+  const of = signingFor(session, payer, { guard: flags.guard, isRead: flags.dry_run })
   return launchDemand(session, of, { creator: payer, body: row.fields, bounds: flags, answer, isBegun })
 }
 

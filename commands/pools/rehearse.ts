@@ -4,7 +4,7 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { txVersionField } from '../signing/flags.ts'
+import { termsField } from '../signing/flags.ts'
 import { signerAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { EXIT } from '../ui/problem.ts'
@@ -26,7 +26,7 @@ export async function rehearseBody(
   body: PoolBody & { creator: string },
 ): Promise<PoolRehearsal> {
   const mode = input.signed ? { mode: 'signed' as const } : {}
-  return (await client.pools.rehearse({ ...body, ...txVersionField(input), ...mode })).data
+  return (await client.pools.rehearse({ ...body, ...termsField(input), ...mode })).data
 }
 
 export async function showRehearsal(session: Session, input: CreateFlags, body: PoolBody): Promise<CommandOutcome> {

@@ -225,7 +225,7 @@ const countOf = ({ landed = [], built }: SingleEntry) => landed.length + (built?
 /** What the transactions that are left must be. */
 async function demandUnsent(session: Session, { creator, cluster, body, input }: SingleLaunch, entry: SingleEntry) {
   const { pool, mint, quoteMint, platformPercentage } = entry
-  const of = signingFor(session, creator, { isRead: session.ui.attended, cluster })
+  const of = signingFor(session, creator, { guard: input.guard, isRead: session.ui.attended, cluster })
   return launchDemand(session, of, {
     creator,
     body,

@@ -9,7 +9,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import { anyValue, type Call, demanding, unexpectedBuild } from '../signing/demand.ts'
-import { txVersionField } from '../signing/flags.ts'
+import { termsField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { begunSince } from '../signing/proposal-journal.ts'
 import { runSigned } from '../signing/run.ts'
@@ -138,7 +138,7 @@ export async function runStep(
     {
       what: `${WORDS[step]} the proposal ${id}`,
       build: async (member) => {
-        const { data } = await session.client.proposals[step]({ id, member, ...txVersionField(flags) })
+        const { data } = await session.client.proposals[step]({ id, member, ...termsField(flags) })
         if (data.mode !== 'unsigned') throw unexpectedBuild('it answered without a transaction')
         const { proposal: now, returns, buffers, mode: _, ...built } = data
         return { data: { ...built, step: { proposal: now, returns, buffers } } }

@@ -2,7 +2,6 @@
 import { hexOf } from '../../src/solana/bytes.ts'
 import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
 import { priorityFee } from '../../src/solana/fees.ts'
-import { readGuards } from '../../src/solana/guards.ts'
 import { decodeInstruction, PLAIN_TABLES } from '../../src/solana/instructions.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -18,6 +17,7 @@ import { SYSTEM } from '../../src/solana/programs/system.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../cli/amounts.ts'
 import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
+import { guardsIn } from './guards.ts'
 import type { DescribedContent } from './wallet.ts'
 
 type BuiltInstruction = DescribedContent['instructions'][number]
@@ -36,7 +36,8 @@ export function requireCalls(
   for (const content of contents) {
     if (content.fee_payer !== payer) throw unexpectedBuild(`${content.fee_payer} would pay its fee, not ${payer}`)
     requireBoundedFee(content)
-    const guards = placesOfGuards(content)
+    // Guards can only make the transaction fail; instructions that are not as svc writes them are not requested.
+    const { places: guards } = guardsIn(content)
     for (const [i, instruction] of content.instructions.entries()) {
       if (instruction.program === COMPUTE_BUDGET_PROGRAM || guards.includes(i)) continue
       const call = callOf(instruction, calls, used)
@@ -50,16 +51,6 @@ export function requireCalls(
   }
   const missing = isPart ? undefined : calls.find((call) => madeOf(call, calls, used) < (call.least ?? 1))
   if (missing !== undefined) throw unexpectedBuild(`it lacks the ${missing.call} that was requested`)
-}
-
-/** Guards can only make the transaction fail, if each byte of them is as svc writes it; others are not requested. */
-function placesOfGuards({ fee_payer, instructions }: DescribedContent): readonly number[] {
-  const read = instructions.map(({ program, accounts, data }) => ({
-    program,
-    accounts: accounts.map(({ address }) => address),
-    data: Buffer.from(data, 'hex'),
-  }))
-  return readGuards(fee_payer, read)?.places ?? []
 }
 
 /** How often a call or another one of its group was made. */

@@ -1,5 +1,6 @@
 /** Describes the API's answer to a build: unsigned transactions, and what is tracked once they are confirmed. */
 import type { ProposalCreation, TrackedResource } from '../../src/api/payloads.ts'
+import type { ShownGuards } from './guard-lines.ts'
 import type { PrintedLifetime } from './lifetime.ts'
 
 /** One transaction, or several in the order in which they must be confirmed. */
@@ -9,6 +10,7 @@ export type BuiltTransactions = {
   last_valid_block_height?: number | undefined
   /** Generated keys, encrypted by the API, which signs with them again after a fresh blockhash. */
   generated_keys?: string | undefined
+  guard?: ShownGuards['reported']
   /** If the vault of a multisig acts: the proposal of what was built. */
   proposal?: ProposalCreation | undefined
 } & ({ transaction: string } | { transactions: readonly string[] })

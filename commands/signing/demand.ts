@@ -10,6 +10,7 @@ import {
 import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
+import type { TermsFlags } from './flags.ts'
 import type { ClaimAddresses, ProposedActs } from './wallet.ts'
 
 export { type Call, type Demand, UnexpectedBuild, unexpectedBuild, type Wanted } from './demanded-calls.ts'
@@ -39,6 +40,8 @@ export interface Signing {
    */
   isNow(seconds: string): boolean
   notes: readonly string[]
+  /** The wallet that `--guard required` guards. */
+  guarded: string | null
   /** Whether the preview contains something that only the API knows. */
   readonly trusts: boolean
 }
@@ -57,6 +60,7 @@ export const demanding =
     payer: of.payer,
     calls: await callsOf(of, asked),
     inOrder,
+    guarded: of.guarded,
   })
 
 declare const checked: unique symbol
@@ -68,16 +72,26 @@ export const TOKEN_PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM] as const
 /** The allowed difference between the clocks of the chain and of this machine. */
 const CLOCK_TOLERANCE_SECONDS = 25 * 3600
 
-/** `isRead`: a person sees the preview, or nothing is signed at all. */
+interface SigningTerms {
+  /** Undefined if nothing is signed with the keypair. */
+  guard: TermsFlags['guard']
+  /** The wallet of the keypair, if another wallet pays. */
+  signer?: string
+  /** A person sees the preview, or nothing is signed at all. */
+  isRead?: boolean
+  cluster?: string | null
+}
+
 export function signingFor(
   { wallet, clock }: Pick<Session, 'wallet' | 'clock'>,
   payer: string,
-  { isRead = false, cluster = null }: { isRead?: boolean; cluster?: string | null } = {},
+  { guard, signer = payer, isRead = false, cluster = null }: SigningTerms,
 ): Signing {
   const notes = new Set<string>()
   let trusts = false
   return {
     payer,
+    guarded: guard === 'required' ? signer : null,
     accounts: async (mint, owner) =>
       (await Promise.all(TOKEN_PROGRAMS.map((program) => wallet.tokenAccounts(mint, program, [owner])))).flat(),
     metadata: (mint) => wallet.metadataAccount(mint),
@@ -128,6 +142,10 @@ export async function requireDemanded(
   const { requireCalls } = await import('./built-calls.ts')
   const contents = await Promise.all(transactions.map((transaction) => wallet.describe(transaction)))
   requireCalls(contents, demand, { isPart })
+  if (demand.guarded !== null) {
+    const { requireGuards } = await import('./guards.ts')
+    for (const content of contents) requireGuards(content, demand.guarded, null)
+  }
   return transactions as CheckedBuild[]
 }
 

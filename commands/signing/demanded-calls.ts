@@ -32,6 +32,8 @@ export interface Demand {
   calls: readonly Call[]
   /** Whether the calls come in this order. */
   inOrder: boolean
+  /** The wallet that each transaction must guard; null if guards may be missing. */
+  guarded: string | null
 }
 
 /** After an API has built something else, it is not asked again. */

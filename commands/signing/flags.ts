@@ -16,6 +16,24 @@ export const WAIT = choiceOf(WAITS, 'Wait until it is confirmed (default) or fin
 
 export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (the default), or 1, which has more room')
 
+export const GUARDS = ['required', 'when-it-fits', 'off'] as const
+/** What `--guard` means, and the rule of the platform wallet. */
+export const GUARD_MEANINGS = {
+  required: 'refuse what cannot be guarded',
+  'when-it-fits': 'as many as fit (default)',
+}
+export const GUARD = choiceOf(
+  GUARDS,
+  'Guards fail the transaction on chain if it would take more from you than was shown',
+  GUARD_MEANINGS,
+)
+
+/** The terms of a transaction that the chain sees; every command that signs has them. */
+export interface TermsFlags {
+  tx_version?: '0' | '1' | undefined
+  guard?: (typeof GUARDS)[number] | undefined
+}
+
 export const SIGN_UNSEEN = toggle(
   'With a list: sign again what an earlier run signed and no node has shown; it may have landed, and then happens twice',
   { needs: ['from'] },
@@ -40,6 +58,7 @@ const OWN_KEY = inTopic({
   keypair: KEYPAIR,
   payer: PAYER,
   tx_version: TX_VERSION,
+  guard: GUARD,
   dry_run: toggle('Stop after the simulation: nothing is signed, sent or stored', {
     conflicts: ['qr', 'build_only'],
   }),
@@ -76,9 +95,15 @@ export const IDEMPOTENCY_KEY = text('With --signed: repeat under this key what a
   needs: ['signed'],
   topic: 'signing',
 })
-/** The `tx_version` field of a request; omitted for the default, because older daemons do not know it. */
-export const txVersionField = ({ tx_version }: { tx_version?: '0' | '1' | undefined }): { tx_version?: 1 } =>
-  tx_version === '1' ? { tx_version: 1 } : {}
+export interface TermsField {
+  tx_version?: 1
+  guard?: 'required' | 'off'
+}
+/** The fields `tx_version` and `guard` of a request; omitted for the default, because older daemons do not know them. */
+export const termsField = ({ tx_version, guard = 'when-it-fits' }: TermsFlags): TermsField => ({
+  ...(tx_version === '1' ? { tx_version: 1 } : {}),
+  ...(guard === 'when-it-fits' ? {} : { guard }),
+})
 export const vaultApprover = ({ multisig, vaultIndex, member }: ActingVault) => ({
   kind: 'squads' as const,
   multisig,
@@ -93,15 +118,14 @@ export const buildFields = ({
   dry_run,
   force,
   ...flags
-}: {
+}: TermsFlags & {
   dry_run: boolean
   force?: boolean
-  tx_version?: '0' | '1' | undefined
   squads?: ActingVault | undefined
-}): { dry_run?: true; force?: true; tx_version?: 1 } & ReturnType<typeof approverField> => ({
+}): { dry_run?: true; force?: true } & TermsField & ReturnType<typeof approverField> => ({
   ...(dry_run ? { dry_run: true } : {}),
   ...(force ? { force: true } : {}),
-  ...txVersionField(flags),
+  ...termsField(flags),
   ...approverField(flags),
 })
 export type SigningFlags = Omit<InputValues<typeof SIGNING>, 'payer' | 'qr' | 'squads'> & {

@@ -7,6 +7,7 @@ import { groupedDecimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import type { Demand } from './demand.ts'
+import { guardTexts } from './guard-lines.ts'
 import type { SimulatedBuild } from './run-failures.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 
@@ -52,16 +53,22 @@ export function runLines(
       ? []
       : [previewLine('sends', `${later.length + 1} transactions, ${how}`), previewLine('first', '')]),
     previewLine('programs', programsIn(content)),
+    ...guardLines(forecast),
     ...effectLines(simulation, signer, { ...YOURS, names }),
     ...later.flatMap((one, i) => [
       previewLine(i === 0 ? 'then' : '', ''),
       previewLine('programs', programsIn(one)),
+      previewLine('guard', 'not guarded: nobody knows yet what it takes'),
       previewLine('changes', 'known only after the one before it is confirmed'),
     ]),
     ...total,
     ...(fault === null ? [] : failureLines(simulation, fault)),
   ]
 }
+
+/** What the chain holds of a transaction. */
+export const guardLines = ({ signer, simulation, ...shown }: SimulatedBuild): string[] =>
+  guardTexts(shown, signer, simulation).map((text, i) => previewLine(i === 0 ? 'guard' : '', text))
 
 const consensusText = (state: ClusterState | null) =>
   state === null || state.consensus === null ? '' : ` (${CONSENSUS_NAMES[state.consensus]})`

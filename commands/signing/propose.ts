@@ -11,7 +11,7 @@ import type { FieldUnits } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { resolveSource } from '../cli/state-file.ts'
-import { failure, nullIfNotFound } from '../ui/problem.ts'
+import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseUnconfirmable } from './confirm.ts'
 import { type CheckedBuild, checkedCreations, requireDemanded, signingFor, unexpectedBuild } from './demand.ts'
@@ -142,14 +142,21 @@ async function openJournal<D extends BuiltTransactions>(
 /** Builds the act and its proposal, and refuses both unless they are what was requested. */
 async function planProposal<D extends BuiltTransactions>(
   session: Session,
-  { dry_run }: RunFlags,
+  { dry_run, guard }: RunFlags,
   run: ProposedRun<D>,
   acting: ActingVault,
 ): Promise<Plan<D>> {
+  if (guard === 'required') {
+    throw usage('a proposal has no guards: those of the vault are added when it is executed', {
+      param: '--guard',
+      next: 'leave it out here, and give it to `svc proposals execute`',
+    })
+  }
   const { data } = await run.build(acting.vault)
   const { proposal: creation } = data
   if (creation === undefined) throw unexpectedBuild('it has no proposal: the API may be older than --squads')
   const of = signingFor(session, acting.vault, {
+    guard: undefined,
     isRead: dry_run || session.ui.attended,
     cluster: await session.cluster(),
   })
@@ -181,6 +188,7 @@ async function showProposal<D extends BuiltTransactions>(
     ...(run.preview?.(data) ?? []),
     ...checked,
     previewLine('', 'the proposal stores exactly this act'),
+    previewLine('guard', 'not guarded yet: guards are added when it is executed'),
     previewLine('vault', `${vault} (number ${vaultIndex})`),
     previewLine('proposal', `number ${index}`),
     previewLine('cluster', cluster ?? 'only the API knows'),

@@ -6,7 +6,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { failure } from '../ui/problem.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
-import { buildFields, IDEMPOTENCY_KEY, SIGNING, type SigningFlags, signedFlag, txVersionField } from './flags.ts'
+import { buildFields, IDEMPOTENCY_KEY, SIGNING, type SigningFlags, signedFlag, termsField } from './flags.ts'
 import { runSigned } from './run.ts'
 import type { RunFlags, SignedRun } from './signed-run.ts'
 
@@ -23,7 +23,7 @@ export const ACT_CALLS = [simulate, submit, get, paths.signer.get]
 export type ActFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
 
 /** The fields that every request of an act has, besides its own. */
-type ActBody = { payer: string; mode?: 'signed'; tx_version?: 1 } & ReturnType<typeof buildFields>
+type ActBody = { payer: string; mode?: 'signed' } & ReturnType<typeof buildFields>
 export type CallOptions = Parameters<Client['tokens']['transferAuthority']>[1]
 
 export type ActAnswer = (BuiltTransactions & { mode: 'unsigned' }) | { mode: 'signed'; signature: string }
@@ -88,7 +88,7 @@ export function signedActOf<D extends ActAnswer>(
     platform: (payer) => ({
       what,
       async sign(options) {
-        const data = signedAnswer(await call({ payer, ...txVersionField(flags), mode: 'signed' }, options))
+        const data = signedAnswer(await call({ payer, ...termsField(flags), mode: 'signed' }, options))
         return { signature: data.signature, show: () => show(data), decimals: decimalsOf(data) }
       },
     }),

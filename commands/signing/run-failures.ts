@@ -2,10 +2,11 @@
 import type { Simulation, Transaction } from '../../src/api/transactions.ts'
 import type { Session } from '../cli/session.ts'
 import { failure, Problem } from '../ui/problem.ts'
+import type { ShownGuards } from './guard-lines.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 
 /** What a simulation of the first transaction shows before anything is signed. */
-export interface SimulatedBuild {
+export interface SimulatedBuild extends ShownGuards {
   /** The cluster's label; null if only the API knows it. */
   cluster: string | null
   signer: string
@@ -15,12 +16,20 @@ export interface SimulatedBuild {
   fault: Explanation | null
 }
 
-/** Reads and simulates an unsigned transaction. */
-export async function simulateBuild(session: Session, transaction: string, signer: string): Promise<SimulatedBuild> {
+/** Reads and simulates an unsigned transaction; `reported` is what the API says of its guards. */
+export async function simulateBuild(
+  session: Session,
+  transaction: string,
+  signer: string,
+  reported?: ShownGuards['reported'],
+): Promise<SimulatedBuild> {
   const content = await session.wallet.decode(transaction)
+  const { guardsIn } = await import('./guards.ts')
   const { data: simulation } = await session.client.transactions.simulate({ transaction })
   const cluster = await session.cluster()
-  return { cluster, signer, content, simulation, fault: await simulationFault(session, transaction, simulation) }
+  const { guards } = guardsIn(content)
+  const fault = await simulationFault(session, transaction, simulation)
+  return { cluster, signer, content, simulation, fault, guards, reported }
 }
 
 /** Explains a failed simulation; null if it succeeded. */

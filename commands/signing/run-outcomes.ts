@@ -5,6 +5,7 @@ import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
 import { type BuiltTransactions, lifetimeFields, trackedField } from './built-transactions.ts'
 import { canPay, type Funds, fundsRecord } from './funds.ts'
+import { guardRecord } from './guard-lines.ts'
 import type { PrintedLifetime } from './lifetime.ts'
 import type { SimulatedBuild } from './run-failures.ts'
 import type { SignedTransaction } from './wallet.ts'
@@ -56,13 +57,21 @@ function nextSteps(isSeries: boolean): string {
 
 export function dryRunOutcome(
   built: BuiltTransactions,
-  { cluster, signer, simulation, fault }: SimulatedBuild,
+  { cluster, signer, simulation, fault, ...shown }: SimulatedBuild,
   lines: readonly string[],
   { fields = {}, funds = null, note }: { fields?: AnswerFields | undefined; funds?: Funds | null; note: string },
 ): CommandOutcome {
   const count = 'transactions' in built ? { transactions: built.transactions.length } : {}
   return {
-    data: { ...fields, cluster, signer, ...count, ...(funds === null ? {} : fundsRecord(funds)), ...simulation },
+    data: {
+      ...fields,
+      cluster,
+      signer,
+      ...count,
+      guard: guardRecord(shown),
+      ...(funds === null ? {} : fundsRecord(funds)),
+      ...simulation,
+    },
     text: lines.join('\n'),
     notes: [note],
     exitCode: fault === null && (funds === null || canPay(funds)) ? EXIT.done : EXIT.failed,

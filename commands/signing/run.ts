@@ -41,6 +41,7 @@ export async function runSigned<D extends BuiltTransactions>(
   const payment = phone && (await phone.buildForPhone(session, flags.qr ?? '', signer, () => run.build(signer)))
   const { data } = payment ?? (await run.build(signer))
   const of = signingFor(session, signer, {
+    guard: flags.guard,
     isRead: flags.dry_run || session.ui.attended,
     cluster: await session.cluster(),
   })
@@ -49,7 +50,12 @@ export async function runSigned<D extends BuiltTransactions>(
   await requireDemanded(session, transactionsOf(data), demand)
   if (phone !== null && payment !== null) {
     const checked = checkedLines(demand, of.notes)
-    const { lines, forecast } = await showBuild(session, run, data, { signer, bundle: false, checked })
+    const { lines, forecast } = await showBuild(session, run, data, {
+      signer,
+      bundle: false,
+      checked,
+      guarded: demand.guarded,
+    })
     await session.ui.preview(lines)
     if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
     return phone.payByPhone(session, flags, payment.request)
@@ -64,7 +70,12 @@ export async function runSigned<D extends BuiltTransactions>(
 
   const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
   const checked = checkedLines(demand, of.notes)
-  const { what, lines, forecast, funds } = await showBuild(session, run, data, { signer, bundle, checked })
+  const { what, lines, forecast, funds } = await showBuild(session, run, data, {
+    signer,
+    bundle,
+    checked,
+    guarded: demand.guarded,
+  })
   if (flags.dry_run) {
     const fields = 'transactions' in data ? await run.show?.(data, null) : {}
     return dryRunOutcome(data, forecast, lines, {
@@ -147,6 +158,7 @@ async function runByPlatform<D extends BuiltTransactions>(
     signer: payer,
     bundle: false,
     checked: [],
+    guarded: null,
   })
   if (flags.dry_run) {
     return dryRunOutcome(data, forecast, lines, {
@@ -167,15 +179,24 @@ async function showBuild<D extends BuiltTransactions>(
   session: Session,
   run: SignedRun<D>,
   data: D,
-  { signer, bundle, checked }: { signer: string; bundle: boolean; checked: readonly string[] },
+  {
+    signer,
+    bundle,
+    checked,
+    guarded,
+  }: { signer: string; bundle: boolean; checked: readonly string[]; guarded: string | null },
 ) {
   const transactions = transactionsOf(data)
   const [first = '', ...later] = transactions
   const what = typeof run.what === 'string' ? run.what : run.what(data)
   const [forecast, state] = await Promise.all([
-    simulateBuild(session, first, signer),
+    simulateBuild(session, first, signer, data.guard),
     run.showsTotal ? clusterState(session) : null,
   ])
+  if (guarded !== null && forecast.fault === null) {
+    const { requireGuards } = await import('./guards.ts')
+    requireGuards(await session.wallet.describe(first), guarded, forecast.simulation)
+  }
   const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
   const opened = run.opened?.(data)
   const cost = opened === undefined ? [] : costLines(costParts(forecast, opened))

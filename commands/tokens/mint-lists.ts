@@ -13,7 +13,7 @@ import { transactionsOf } from '../signing/built-transactions.ts'
 import { agreedSession } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
 import { fundsOfEach } from '../signing/funds.ts'
-import { listSignerLines, previewLine } from '../signing/preview.ts'
+import { guardLines, listSignerLines, previewLine } from '../signing/preview.ts'
 import {
   type Act,
   type ActAnswer,
@@ -78,7 +78,7 @@ export async function actOnMints<D extends ActAnswer>(
   return runList(session, flags, {
     question: list.question,
     isOpen: open.length > 0,
-    preview: () => previewOf(session, payer, flags.signed, rows),
+    preview: () => previewOf(session, flags, payer, rows),
     work: () => workOnRows(session, flags, payer, rows),
     outcome: (notes) => listOutcome(rows, list, notes),
   })
@@ -114,16 +114,21 @@ const tryAct = <D extends ActAnswer>(session: Session, flags: ActFlags, payer: s
 /** What each row does and what all cost. */
 async function previewOf<D extends ActAnswer>(
   session: Session,
+  { signed: isSigned, guard }: ActFlags,
   payer: string,
-  isSigned: boolean,
   rows: readonly MintRow<D>[],
 ): Promise<ListPreview | null> {
   const built = rows.flatMap(({ act, data, status }) => (data === null || status !== 'to do' ? [] : [{ act, data }]))
   const [first] = built
   if (first === undefined) return null
-  const demand = await first.act.demand(signingFor(session, payer), first.data)
+  const demand = await first.act.demand(signingFor(session, payer, { guard: isSigned ? undefined : guard }), first.data)
   const [transaction = ''] = transactionsOf(first.data)
-  const forecast = await simulateBuild(session, await checkedBuild(session, transaction, demand), payer)
+  const forecast = await simulateBuild(
+    session,
+    await checkedBuild(session, transaction, demand),
+    payer,
+    first.data.guard,
+  )
   const funds = await fundsOfEach(
     session,
     built.flatMap(({ data }) => transactionsOf(data)),
@@ -131,6 +136,7 @@ async function previewOf<D extends ActAnswer>(
   return {
     lines: [
       ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
+      ...guardLines(forecast),
       previewLine('rows', `${rows.length}, of which ${built.length} are to be done`),
       ...built
         .slice(0, MOST_SHOWN)

@@ -23,7 +23,7 @@ const LEAST_SECONDS_AT_A_DEVICE = 25
 export const sign = verb({
   about: 'Add your signature to a transaction; nothing is sent',
   details:
-    'First shows what the transaction does, as far as its bytes say, the accounts of its lookup tables as the API reads them now (with --offline as TABLE[place]), how many seconds it can still be sent, and asks you on a terminal. Without a terminal, clusters where a mistake costs money need --yes. `svc tx simulate` tries it. Of a build with several transactions, it signs those that need your keypair. A build that says when it expires gets a fresh blockhash in time, if nobody else has signed it and the API can be reached; nothing else in it changes.',
+    'First shows what the transaction does, as far as its bytes say, the accounts of its lookup tables as the API reads them now (with --offline as TABLE[place]), how many seconds it can still be sent, and asks you on a terminal. Without a terminal, clusters where a mistake costs money need --yes. `svc tx simulate` tries it. Of a build with several transactions, it signs those that need your keypair. A build that says when it expires gets a fresh blockhash in time, if nobody else has signed it and the API can be reached; nothing else in it changes. Guards cannot be added here: ask whoever builds it for them (`svc help signing`).',
   calls: [paths.transactions.refresh, paths.service.cluster, paths.accounts.get],
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
   flags: { keypair: KEYPAIR, offline: toggle('Make no request: an expired build is refused') },

@@ -7,7 +7,7 @@ import { type CommandOutcome, type InputValues, toggle, verb } from '../cli/comm
 import type { Session } from '../cli/session.ts'
 import { agreedSession, confirmOn } from '../signing/confirm.ts'
 import { anyValue, type Call, demanding, type Signing, TOKEN_PROGRAMS, unexpectedBuild } from '../signing/demand.ts'
-import { buildFields, IDEMPOTENCY_KEY, SIGNING, signedFlag, txVersionField } from '../signing/flags.ts'
+import { buildFields, IDEMPOTENCY_KEY, SIGNING, signedFlag, termsField } from '../signing/flags.ts'
 import { readLamports, requireFunds, solPayment } from '../signing/funds.ts'
 import { signerAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -127,7 +127,7 @@ function reclaimOnce(session: Session, input: ReclaimFlags, mostFee?: bigint): P
     platform: (payer) => ({
       what: 'Reclaim rent of the platform wallet',
       async sign(options) {
-        const body = { payer, ...closeField(input), ...txVersionField(input), mode: 'signed' as const }
+        const body = { payer, ...closeField(input), ...termsField(input), mode: 'signed' as const }
         const { data } = await session.client.rentReclaims.create(body, options)
         if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
         return { signature: data.signature, show: () => shown(data) }

@@ -29,6 +29,7 @@ const how: LaunchOptions = {
   platform_id: 'svc',
   clawback_after_days: undefined,
   vesting: {},
+  guard: undefined,
   allow_programs: false,
 }
 

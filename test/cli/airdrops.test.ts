@@ -428,7 +428,16 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
   it('init signs only what was agreed to', async () => {
     const list = cli.file('agreed.csv', `${someone().toBase58()},9\n`)
     const record = await ok(['merkle', 'build', list, '--mint', mint, '--airdrop-count', '30', '--raw', '--persist'])
-    const { transaction } = await ok(['airdrops', 'init', record.id, '--build-only', '-k', files.payer])
+    const { transaction } = await ok([
+      'airdrops',
+      'init',
+      record.id,
+      '--build-only',
+      '--guard',
+      'off',
+      '-k',
+      files.payer,
+    ])
     const content: DescribedContent = await ok(['tx', 'decode', transaction])
     const own = payer.publicKey.toBase58()
     const wallet = createWallet()
@@ -443,7 +452,7 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
       const other = structuredClone(of)
       change(other)
       const asked = { ...record, known: record.total, ...more, body: { ...body, ...sent } }
-      const demand = await demandsInit(signingFor({ wallet, clock }, who), asked)
+      const demand = await demandsInit(signingFor({ wallet, clock }, who, { guard: undefined }), asked)
       return () => requireCalls([other], demand, { isPart: false })
     }
     const at = (name: string) => content.instructions.findIndex(({ name: of }) => of?.includes(name))

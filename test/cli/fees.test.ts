@@ -216,6 +216,7 @@ function owed(
   const flags = {
     keypair: undefined,
     tx_version: undefined,
+    guard: undefined,
     dry_run: false,
     build_only: false,
     force: false,

@@ -315,7 +315,7 @@ it('The keys of a list of NFTs are derived from the seed of its journal', async 
     journal,
     contentOf,
     listed,
-    demand: async () => ({ calls: [], inOrder: false, payer: 'payer', says: '' }),
+    demand: async () => ({ calls: [], inOrder: false, guarded: null, payer: 'payer', says: '' }),
   })
   expect(planned.map(({ account }) => account)).toEqual([
     '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a',

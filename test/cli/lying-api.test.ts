@@ -23,6 +23,7 @@ import type { Noun } from '../../commands/cli/command.ts'
 import { NOUNS } from '../../commands/cli/nouns.ts'
 import type { PoolCreated } from '../../src/api/pools.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
+import { type Guard, guardInstructions, readGuards, type TokenGuard } from '../../src/solana/guards.ts'
 import { decodeWireTransaction, isWritable } from '../../src/solana/messages.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -92,19 +93,21 @@ const data =
     const found = at(instructions, program, place)
     found.data = change(Buffer.from(found.data))
   }
+const LIGHTHOUSE = PROGRAMS.lighthouse.id
+const isGuard = ({ programId }: TransactionInstruction) => programId.toBase58() === LIGHTHOUSE
 /** Programs that a call may name among its accounts. */
 const NAMED_PROGRAMS: readonly string[] = [
   ...[SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM],
   PROGRAMS.tokenMetadata.id,
 ]
 /**
- * Puts the thief in the place of every program among the accounts, and counts them. It throws nothing: a lie that
- * throws leaves the command without an answer.
+ * Puts the thief in the place of every program among the accounts of the act, and counts them. It throws nothing: a lie
+ * that throws leaves the command without an answer.
  */
 function strangersProgram(): { lie: Lie; count(): number } {
   let count = 0
   const lie: Lie = (instructions) => {
-    for (const meta of instructions.flatMap(({ keys }) => keys)) {
+    for (const meta of instructions.flatMap((each) => (isGuard(each) ? [] : each.keys))) {
       if (!NAMED_PROGRAMS.includes(meta.pubkey.toBase58())) continue
       meta.pubkey = thief.publicKey
       count++
@@ -116,6 +119,86 @@ const written = (bytes: Uint8Array, offset: number) => (before: Buffer) => {
   before.set(bytes, offset)
   return before
 }
+
+/** Guards written anew, as the API writes them; without any, their instructions are gone. */
+const guarding =
+  (change: (guards: readonly Guard[]) => readonly Guard[]): Lie =>
+  (all) => {
+    const read = readGuards(
+      addressOf(own),
+      all.map(({ programId, keys, data }) => ({
+        program: programId.toBase58(),
+        accounts: keys.map(({ pubkey }) => pubkey.toBase58()),
+        data,
+      })),
+    )
+    const others = all.filter((each) => !isGuard(each))
+    const { first, last } = guardInstructions(addressOf(own), change(read?.guards ?? []))
+    const [before, after] = [first, last].map((some) =>
+      some.map(
+        ({ program, accounts, data }) =>
+          new TransactionInstruction({
+            programId: new PublicKey(program),
+            keys: accounts.map(({ address, ...meta }) => ({ pubkey: new PublicKey(address), ...meta })),
+            data: Buffer.from(data),
+          }),
+      ),
+    )
+    const start = others.findIndex(({ programId }) => !programId.equals(ComputeBudgetProgram.programId))
+    all.splice(0, all.length, ...others.slice(0, start), ...before!, ...others.slice(start), ...after!)
+  }
+const weaker = (kind: Guard['kind'], by: bigint) =>
+  guarding((guards) =>
+    guards.map((guard): Guard => (guard.kind === kind ? { ...guard, change: (guard.change ?? 0n) - by } : guard)),
+  )
+const controlled = (control: Partial<TokenGuard>) =>
+  guarding((guards) => guards.map((guard): Guard => (guard.kind === 'token' ? { ...guard, ...control } : guard)))
+/** Moves an instruction of a guard, or changes it. */
+const inGuards = (change: (guards: TransactionInstruction[], all: TransactionInstruction[]) => void): Lie => {
+  return (all) => change(all.filter(isGuard), all)
+}
+const LIES_ABOUT_GUARDS: Readonly<Record<string, Lie>> = {
+  'the guard of the wallet left out': guarding((guards) => guards.filter(({ kind }) => kind !== 'wallet')),
+  'the guard of the token account left out': guarding((guards) => guards.filter(({ kind }) => kind !== 'token')),
+  'all guards left out': guarding(() => []),
+  'a lower bound of the wallet': weaker('wallet', 10_000_000n),
+  'a lower bound of the token account': weaker('token', 1n),
+  'no bound of the token account': controlled({ change: null }),
+  'the guard of another account': guarding((guards) =>
+    guards.map((guard) => ({ ...guard, address: addressOf(friend) })),
+  ),
+  'another owner of the token account': controlled({ owner: addressOf(thief) }),
+  'a delegate of the token account': controlled({ delegate: addressOf(thief) }),
+  'another close authority of the token account': controlled({ closeAuthority: addressOf(thief) }),
+}
+/** Refused whatever is required, because svc does not write them. */
+const FOREIGN_GUARDS: Readonly<Record<string, Lie>> = {
+  'a memory that stays open': inGuards((guards, all) => all.splice(all.indexOf(guards.at(-1)!), 1)),
+  'the balance remembered at another place': inGuards(([write]) => {
+    write!.data[3] = 16
+  }),
+  'the balance remembered after the act': inGuards(([write], all) => {
+    all.splice(all.indexOf(write!), 1)
+    all.splice(-guardsAtEnd(all), 0, write!)
+  }),
+  'an instruction behind the guards': (all) => all.push(all[all.findIndex((each) => isGuard(each)) + 2]!),
+  'a call behind the guards': (all) =>
+    all.push(
+      ...all.splice(
+        all.findLastIndex((each) => !isGuard(each)),
+        1,
+      ),
+    ),
+  "a stranger's program in place of Lighthouse": inGuards((guards) => {
+    for (const each of guards) each.programId = thief.publicKey
+  }),
+  "a stranger's program among the accounts": inGuards((guards) => {
+    for (const meta of guards.flatMap(({ keys }) => keys))
+      if ([LIGHTHOUSE, SYSTEM_PROGRAM].includes(meta.pubkey.toBase58())) meta.pubkey = thief.publicKey
+  }),
+}
+const guardsAtEnd = (all: readonly TransactionInstruction[]) =>
+  all.length - 1 - all.findLastIndex((each) => !isGuard(each))
 
 /** All calls but those of the budget, from the last to the first. */
 const reversed: Lie = (instructions) => {
@@ -805,7 +888,11 @@ const CASES = casesOf({
       ...['pools', 'positions', 'open', world.mine, '--amount-a', '1000', '--amount-b', '1', '-k', files.own],
     ],
     lies: {
-      'another owner': account(PROGRAMS.dammV2.id, 0),
+      'another owner': (all) => {
+        // With guards there is no room for one more address.
+        all.splice(0, all.length, ...all.filter((each) => !isGuard(each)))
+        account(PROGRAMS.dammV2.id, 0)(all)
+      },
       'liquidity for another position': account(PROGRAMS.dammV2.id, 1, 1),
       'more of the token': data(PROGRAMS.dammV2.id, written(amountOf(BigInt(SOL) * 1_000n), 24), 1),
       'more SOL': data(PROGRAMS.dammV2.id, written(amountOf(2n * BigInt(SOL)), 32), 1),
@@ -874,6 +961,16 @@ const passesStranger = () =>
     `it passes ${addressOf(thief)}( as \\w*program|, which the plan does not have there); nothing was signed`,
     'i',
   )
+const NOT_SIMULATED = 'the transaction cannot be simulated yet, so nobody knows what it takes'
+/** What an honest API answers, by the command. */
+const CANNOT_BE_GUARDED: Readonly<Record<string, string>> = {
+  'pools create': NOT_SIMULATED,
+  'pools migrate':
+    'they need 43 bytes more than the transaction has room for: send tx_version 1, or do less in one transaction',
+  // The program cached here is older than delegates.
+  'fees delegate grant': NOT_SIMULATED,
+  'fees delegate revoke': NOT_SIMULATED,
+}
 /** Commands that have no flag for the version, or whose lists are another's. */
 const VERSION_0_ALONE: readonly string[] = ['airdrops launch']
 
@@ -908,6 +1005,13 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     const { stdout, stderr } = await run([...args(), '--dry-run'])
     expect(`${stdout}${stderr}`).not.toMatch(/another transaction than requested/)
     if (!CHECKED_BEFORE_EACH_BATCH.includes(command)) expect(stdout).toMatch(/checked +here: /)
+  })
+
+  it.each(requests)('is not suspected by svc %s --guard required if the API is honest', async (command, args) => {
+    const { stdout, stderr } = await run([...args(), '--guard', 'required', '--dry-run'])
+    expect(`${stdout}${stderr}`).not.toMatch(/another transaction than requested/)
+    const refused = /not everything can be guarded, because (.*)/.exec(stderr)?.[1]
+    expect([command, refused]).toEqual([command, CANNOT_BE_GUARDED[command]])
   })
 
   const isPassing = ([command]: (typeof requests)[number]) => !PASSES_NO_PROGRAM.includes(command)
@@ -1337,6 +1441,48 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
     const swapped = (data: Record<string, unknown>) =>
       'base_mint' in data ? { ...data, base_mint: data.quote_mint, quote_mint: data.base_mint } : data
     await expectUnsigned(['pools', 'swap', world.pool, '--buy', '0.5', '-k', files.own], null, swapped, /not SOL/)
+  })
+})
+
+describe.skipIf(lacks)('Guards that the API wrote otherwise than required', () => {
+  const GUARD_LIES = Object.entries({ ...LIES_ABOUT_GUARDS, ...FOREIGN_GUARDS })
+
+  it.each(GUARD_LIES)('are refused by svc wallet send --guard required: %s', async (_, lie) => {
+    await expectRefused([...sendsToken(), '--guard', 'required'], lie)
+  })
+
+  // What a pool's program takes is known only from the simulation that is shown, and from the act's own limit.
+  it.each([
+    ['wallet', ['--buy', '0.1']],
+    ['token', ['--sell', '1']],
+  ] as const)('are refused by svc pools swap with a lower bound of the %s', async (kind, trade) => {
+    const swap = ['pools', 'swap', world.pool, ...trade, '-k', files.own]
+    await expectRefused([...swap, '--guard', 'required'], weaker(kind, 1n))
+    liar.lie = weaker(kind, 1n)
+    const { stdout } = await run([...swap, '--dry-run'])
+    liar.lie = null
+    expect(stdout).toContain(
+      kind === 'wallet' ? 'at most 0.100000001 SOL can leave your wallet' : 'at most 1.000001 can leave',
+    )
+  })
+
+  it('are refused by a list before each batch', async () => {
+    await expectRefused([...sendsToTwo(), '--guard', 'required'], weaker('token', 1n))
+    await expectRefused([...sendsToTwo(), '--guard', 'required'], weaker('wallet', 20_000_000n))
+  })
+
+  it('may be missing if they are not required, and the preview says so', async () => {
+    liar.lie = guarding(() => [])
+    const { stdout } = await run([...sendsToken(), '--dry-run'])
+    expect(stdout).toMatch(/guard +not guarded, although the API says that it is/)
+    liar.answer = ({ guard: _, ...older }) => older
+    const older = await run([...sendsToken(), '--dry-run'])
+    Object.assign(liar, { lie: null, answer: (data: Record<string, unknown>) => data })
+    expect(older.stdout).toMatch(/guard +not guarded: the API is older/)
+  })
+
+  it.each(Object.entries(FOREIGN_GUARDS))('are refused by svc wallet send: %s', async (_, lie) => {
+    await expectRefused(sendsToken(), lie)
   })
 })
 

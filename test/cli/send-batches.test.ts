@@ -185,7 +185,7 @@ describe('A batch that no node has shown', () => {
         keypair: undefined,
         caller,
       },
-      ...{ signed: true, txVersion: {}, replacesUnseen, isTrusted: true },
+      ...{ signed: true, txTerms: {}, replacesUnseen, isTrusted: true },
     })
     const row = rowOf('a')
     await sendBatch(api(unseen).session, run(false), [row], batch)
@@ -218,7 +218,7 @@ describe('A batch of the platform wallet', () => {
       keypair: undefined,
       signed: true,
       caller,
-      txVersion: {},
+      txTerms: {},
       // These nodes have no bytes of transactions.
       isTrusted: true,
     }
@@ -417,7 +417,7 @@ describe('A batch that the API built', () => {
   const check = async (instructions: TransactionInstruction[]) => {
     const session = { wallet: createWallet(), clock: { now: () => Date.now(), sleep: async () => undefined } }
     const built = await compileUnsigned({ payer: payer.toBase58(), recentBlockhash: GOLDEN_BLOCKHASH }, instructions)
-    const demand = await demandsTransfers(signingFor(session, payer.toBase58()), agreed)
+    const demand = await demandsTransfers(signingFor(session, payer.toBase58(), { guard: undefined }), agreed)
     await checkedBuild(session, Buffer.from(built.transaction).toString('base64'), demand)
   }
   const stranger = Keypair.generate().publicKey

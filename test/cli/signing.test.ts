@@ -325,6 +325,7 @@ function setting({
     },
     demand: async (of) => ({
       says: 'two transfers',
+      guarded: null,
       payer: of.payer,
       calls: [transfers, writesMemo('hello')],
       inOrder: true,
@@ -335,6 +336,7 @@ function setting({
   const flags = {
     keypair: keypairFile(payer),
     tx_version: undefined,
+    guard: undefined,
     dry_run: false,
     build_only: false,
     force: false,

@@ -73,7 +73,7 @@ describe.skipIf(lacking.length > 0)('fee claims of all parties', () => {
     const wallet = createWallet()
     const clock = { now: () => Date.now(), sleep: async () => undefined }
     const demand = await claimDemand(
-      signingFor({ wallet, clock }, addressOf(payer), { isRead: true }),
+      signingFor({ wallet, clock }, addressOf(payer), { guard: undefined, isRead: true }),
       asked,
       json.data,
     )

@@ -12,6 +12,7 @@ import {
   sendsTokens,
   TOKEN_PROGRAMS,
 } from '../../signing/demand.ts'
+import type { TermsField } from '../../signing/flags.ts'
 import type { JournalKind } from '../journal.ts'
 import {
   type BatchTerms,
@@ -76,7 +77,7 @@ export interface WalletAct {
 export interface BatchRun {
   act: WalletAct
   terms: BatchTerms
-  txVersion: { tx_version?: 1 }
+  txTerms: TermsField
 }
 export interface SendRun extends BatchRun {
   journal: SendJournal

@@ -45,7 +45,7 @@ const doneBatch = (
   signatures: sending.signature ? [sending.signature] : [],
   demand: () =>
     act.demand(
-      signingFor(session, terms.payer, { isRead: true }),
+      signingFor(session, terms.payer, { guard: undefined, isRead: true }),
       recipients.map(([wallet, amount]) => rowToSend(wallet, BigInt(amount))),
     ),
 })
@@ -118,19 +118,19 @@ function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], beg
   })
 }
 
-const requestOf = (session: Session, { terms, txVersion, caller }: SendRun): RequestedBatch => ({
+const requestOf = (session: Session, { terms, txTerms, caller }: SendRun): RequestedBatch => ({
   key: crypto.randomUUID(),
   at: session.clock.now(),
   signature: null,
   caller,
-  body: { ...terms, ...txVersion, mode: 'signed' },
+  body: { ...terms, ...txTerms, mode: 'signed' },
 })
 
 async function signedBatch(session: Session, run: SendRun, rows: readonly SendRow[]): Promise<SignedSending> {
-  const { act, terms, txVersion, keypair } = run
-  const { data: built } = await patiently(session, () => act.call(session, { ...terms, ...txVersion }, rows))
+  const { act, terms, txTerms, keypair } = run
+  const { data: built } = await patiently(session, () => act.call(session, { ...terms, ...txTerms }, rows))
   if (built.mode !== 'unsigned') throw unasked(built)
-  const demand = await act.demand(signingFor(session, terms.payer), rows)
+  const demand = await act.demand(signingFor(session, terms.payer, { guard: run.txTerms.guard }), rows)
   const checked = await checkedBuild(session, built.transaction, demand)
   return signOne(session, checked, { built, secretKeys: undefined, demand, keypair })
 }
@@ -148,7 +148,7 @@ export async function tryBatch(
     const part = now
     try {
       const { data } = await patiently(session, () =>
-        act.call(session, { ...run.terms, ...run.txVersion, dry_run: true }, part),
+        act.call(session, { ...run.terms, ...run.txTerms, dry_run: true }, part),
       )
       if (data.mode === 'unsigned') return { data, rows: now }
       throw unasked(data)

@@ -31,5 +31,6 @@ export const sendFlags = {
   keypair: SIGNING.keypair,
   squads: SIGNING.squads,
   tx_version: SIGNING.tx_version,
+  guard: SIGNING.guard,
   dry_run: toggle('Show the cost and who would be left out; nothing is signed, sent or stored'),
 }

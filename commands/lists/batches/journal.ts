@@ -1,4 +1,5 @@
 /** The journal of a list that is sent: every batch with its signed bytes, stored before they are sent, and how it ended. */
+import type { TermsField } from '../../signing/flags.ts'
 import type { SignedSending } from '../attempt.ts'
 import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from '../journal.ts'
 import type { CallerRequest } from '../key-trust.ts'
@@ -27,7 +28,7 @@ export type BatchTerms = { payer: string; mint: string } & Record<string, unknow
 /** The request to the platform wallet. */
 export interface RequestedBatch extends CallerRequest {
   /** The request without its recipients; a key is valid only for the same request. */
-  body: BatchTerms & { tx_version?: 1; mode: 'signed' }
+  body: BatchTerms & TermsField & { mode: 'signed' }
 }
 export type BatchSending = SignedSending | RequestedBatch
 

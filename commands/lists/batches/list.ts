@@ -11,10 +11,10 @@ import type { Session } from '../../cli/session.ts'
 import { readStateFile, stateFile, writeStateFile } from '../../cli/state-file.ts'
 import { amountWords, type ListToken } from '../../merkle/list-units.ts'
 import { checkedBuild, signingFor } from '../../signing/demand.ts'
-import { programsField, txVersionField } from '../../signing/flags.ts'
+import { programsField, type TermsFlags, termsField } from '../../signing/flags.ts'
 import { readLamports, solPayment } from '../../signing/funds.ts'
-import { listSignerLines, previewLine } from '../../signing/preview.ts'
-import { simulateBuild, wouldFail } from '../../signing/run-failures.ts'
+import { guardLines, listSignerLines, previewLine } from '../../signing/preview.ts'
+import { type SimulatedBuild, simulateBuild, wouldFail } from '../../signing/run-failures.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
 import { usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
@@ -41,10 +41,9 @@ export interface WalletList {
   airdrop_id?: string
 }
 
-export interface WalletListFlags {
+export interface WalletListFlags extends TermsFlags {
   keypair?: string | undefined
   squads?: ActingVault | undefined
-  tx_version?: '0' | '1' | undefined
   dry_run: boolean
   signed: boolean
   again: boolean
@@ -72,7 +71,7 @@ export async function doToWallets(session: Session, flags: WalletListFlags, list
   const run: SendRun = {
     act,
     terms: termsOf(flags, list, payer),
-    txVersion: txVersionField(flags),
+    txTerms: termsField(flags),
     journal,
     keypair,
     signed,
@@ -159,13 +158,18 @@ function questionOf({ act, token }: WalletList, { batches }: Plan, begun: number
 /** What the list does and costs. Throws if it would fail. */
 async function previewOf(
   session: Session,
-  { act, terms: { payer, mint }, signed, journal }: SendRun,
+  { act, terms: { payer, mint }, signed, txTerms, journal }: SendRun,
   { batches, first, cost, lines, requireTokens }: Plan,
   { rows, pending, list: { token } }: { rows: readonly SendRow[]; pending: number; list: WalletList },
 ): Promise<ListPreview> {
+  let forecast: SimulatedBuild | null = null
   if (first !== null) {
-    const demand = await act.demand(signingFor(session, payer), first.rows)
-    const forecast = await simulateBuild(session, await checkedBuild(session, first.transaction, demand), payer)
+    const demand = await act.demand(
+      signingFor(session, payer, { guard: signed ? undefined : txTerms.guard }),
+      first.rows,
+    )
+    const checked = await checkedBuild(session, first.transaction, demand)
+    forecast = await simulateBuild(session, checked, payer, first.guard)
     if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   }
   const due = batches.flat()
@@ -180,6 +184,7 @@ async function previewOf(
       ...(pending === 0 ? [] : [previewLine('first', earlier)]),
       ...(act.hasAmounts ? [previewLine('amounts', amountWords([amounts], token))] : []),
       ...lines,
+      ...(forecast === null ? [] : guardLines(forecast)),
     ],
     funds: {
       payments: [solPayment(payer, cost, await readLamports(session, payer))],

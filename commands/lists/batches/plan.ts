@@ -4,6 +4,7 @@ import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
 import { MAX_U64 } from '../../../src/solana/u64.ts'
 import { groupedDecimalOf, solOf } from '../../cli/amounts.ts'
 import type { Session } from '../../cli/session.ts'
+import type { ShownGuards } from '../../signing/guard-lines.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { failure, usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
@@ -15,7 +16,7 @@ import { batchesOf, planRows, type SendForecast } from './rows.ts'
 export interface Plan {
   batches: readonly SendRow[][]
   /** The first transaction as it was tried, and its rows; null if it cannot be tried. */
-  first: { transaction: string; rows: readonly SendRow[] } | null
+  first: { transaction: string; guard?: ShownGuards['reported']; rows: readonly SendRow[] } | null
   /** Lamports of rent and fees. */
   cost: bigint
   /** Lines of the preview. */
@@ -46,7 +47,7 @@ async function planTransfers(session: Session, run: BatchRun, rows: readonly Sen
   const forecast = await planRows(session, terms, rows)
   if (forecast === null) return NOTHING
   const { held, lamports, rentPerAccount } = forecast
-  const fits = run.txVersion.tx_version === 1 ? forecast.fits.v1 : forecast.fits.v0
+  const fits = run.txTerms.tx_version === 1 ? forecast.fits.v1 : forecast.fits.v0
   const rentOf = (some: readonly SendRow[]) => rentPerAccount * BigInt(some.filter(({ opens }) => opens).length)
   const [start] = batchesOf(rows, fits)
   const canTry = start !== undefined && held >= totalOf(start) && lamports > rentOf(start)
@@ -59,7 +60,7 @@ async function planTransfers(session: Session, run: BatchRun, rows: readonly Sen
   const count = BigInt(batches.length)
   return {
     batches,
-    first: tried && { transaction: tried.data.transaction, rows: tried.rows },
+    first: tried && { ...tried.data, rows: tried.rows },
     cost: rent + (fee ?? LAMPORTS_PER_SIGNATURE) * count,
     requireTokens: () => requireTokens(terms, totalOf(due), forecast),
     lines: [
@@ -134,7 +135,7 @@ async function planActs(session: Session, run: BatchRun, rows: readonly SendRow[
     if (tried !== null) {
       const data: { transaction: string; supply?: string; rent?: string; warnings?: string[] } = tried.data
       if (first === null) supply = BigInt(data.supply ?? 0)
-      first ??= { transaction: data.transaction, rows: tried.rows }
+      first ??= { ...tried.data, rows: tried.rows }
       fee += BigInt((await session.wallet.describe(data.transaction)).fee)
       rent += BigInt(data.rent ?? 0)
       warnings.push(...(data.warnings ?? []))

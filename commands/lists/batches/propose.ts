@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Proposal } from '../../../src/api/proposals.ts'
 import type { CommandOutcome } from '../../cli/command.ts'
 import type { Session } from '../../cli/session.ts'
-import { approverField, txVersionField } from '../../signing/flags.ts'
+import { approverField, termsField } from '../../signing/flags.ts'
 import { previewLine } from '../../signing/preview.ts'
 import { requireUnsigned, type Unsigned } from '../../signing/run-act.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
@@ -63,7 +63,7 @@ export async function proposeToWallets(
   const { title, to } = act.words
   const known = knownList(await session.cluster(), flags, listed, journal)
   const terms = { ...termsOf(flags, listed, acting.vault), ...approverField({ squads: acting }) }
-  const run = { act, terms, txVersion: txVersionField(flags) }
+  const run = { act, terms, txTerms: termsField(flags) }
   const list: ProposedList = {
     act,
     of: { mint: token.mint, act: act.name },
@@ -71,7 +71,7 @@ export async function proposeToWallets(
     rows: rowsOf(act, listed, { paid: new Map(), journal: null }),
     what: (wallets) => `${title} ${token.symbol ?? token.mint} ${to} ${counted(wallets, 'wallet')}`,
     begin: known.begin,
-    call: (rows, more) => act.call(session, { ...terms, ...run.txVersion, ...more }, rows),
+    call: (rows, more) => act.call(session, { ...terms, ...run.txTerms, ...more }, rows),
     isUndone: act.hasAmounts
       ? undefined
       : async (rows) =>
@@ -83,8 +83,8 @@ export async function proposeToWallets(
   }
   let batches: Batch[] = []
   let left: SendRow[] = []
-  const { keypair, tx_version, dry_run, out } = flags
-  const signing = { keypair, tx_version, dry_run, wait: undefined, build_only: false, force: false }
+  const { keypair, tx_version, guard, dry_run, out } = flags
+  const signing = { keypair, tx_version, guard, dry_run, wait: undefined, build_only: false, force: false }
   const {
     exitCode,
     notes = [],
