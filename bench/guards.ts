@@ -6,7 +6,8 @@ import { Keypair } from '@solana/web3.js'
 import { createApp } from '../daemon/app.ts'
 import { openServices, operatorKey } from '../daemon/services.ts'
 import { loadConfig } from '../src/settings/config.ts'
-import { ACTS_PRESET, type ActCost, openGuardedActs } from '../test/support/guarded-acts.ts'
+import { ACTS_PRESET } from '../test/support/act-kinds.ts'
+import { type ActCost, openGuardedActs } from '../test/support/guarded-acts.ts'
 import { PROGRAMS_DIR } from '../test/support/programs.ts'
 import { randomOf } from '../test/support/random.ts'
 import type { Measurement } from './measurement.ts'
@@ -35,7 +36,7 @@ export async function guards(): Promise<Measurement[]> {
     return JSON.parse(text).data
   }
   try {
-    const acts = await openGuardedActs(await services.chain.local(), ask, randomOf(44), partner)
+    const acts = await openGuardedActs({ chain: await services.chain.local(), ask, random: randomOf(44), partner })
     const costs: ActCost[] = []
     for (const kind of acts.kinds) costs.push(...(await acts.perform(kind)))
     return costs.flatMap(measurementsOf)

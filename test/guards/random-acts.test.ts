@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { ACTS_PRESET, type ActCost, costTable, openGuardedActs } from '../support/guarded-acts.ts'
+import { ACTS_PRESET } from '../support/act-kinds.ts'
+import { type ActCost, costTable, openGuardedActs } from '../support/guarded-acts.ts'
 import { hasProgram } from '../support/programs.ts'
 import { randomOf } from '../support/random.ts'
 import { runs } from '../support/runs.ts'
@@ -33,7 +34,7 @@ describe.skipIf(lacking.length > 0)(`random acts (needs ${lacking.map(({ name })
       if (json?.data === undefined) throw new Error(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
       return json.data
     }
-    const acts = await openGuardedActs(await service.services.chain.local(), ask, random, partner)
+    const acts = await openGuardedActs({ chain: await service.services.chain.local(), ask, random, partner })
     const costs: ActCost[] = []
     const count = runs(60, 500)
     for (let i = 0; i < count; i++) {
