@@ -5,13 +5,14 @@ import { requireProgram } from '../../src/chain/programs/required-program.ts'
 import { readLatestBlockhash } from '../../src/chain/reads/rpc-reads.ts'
 import { addressBytes } from '../../src/solana/addresses.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
-import { type Guard, type TokenGuard, type WalletGuard, withGuards } from '../../src/solana/guards.ts'
+import { type Guard, lamportsFloor, type TokenGuard, type WalletGuard, withGuards } from '../../src/solana/guards.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { SYSTEM } from '../../src/solana/programs/system.ts'
 import type { PlainInstruction } from '../../src/solana/programs/table.ts'
 import { TOKEN } from '../../src/solana/programs/token.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type FreshKey, freshKey } from '../../src/solana/signatures.ts'
+import { MAX_U64 } from '../../src/solana/u64.ts'
 import { SOL, type Stage } from './stage.ts'
 
 /** Raw units. */
@@ -46,6 +47,9 @@ export async function playGuards(stage: Stage): Promise<void> {
     await isStopped({ ...guard, change: 1n - SOL }, send, CHANGE)
     await isStopped(guard, SYSTEM.instruction('allocate', { account: address }, { space: 1n }), STATE)
     await isStopped(guard, SYSTEM.instruction('assign', { account: address }, { owner: PROGRAMS.lock.id }), STATE)
+    const floor = (lamports: bigint) => compiled(stage, payer, lamportsFloor(address, lamports))
+    land(Buffer.from(await floor(1n)).toString('base64'), payer)
+    stop(await floor(MAX_U64), 0, payer)
   })
   await act('guard a token account', [], async () => {
     await requireProgram(node, PROGRAMS.lighthouse)

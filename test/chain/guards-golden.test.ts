@@ -1,7 +1,7 @@
 /** Guarded transactions, byte for byte as Lighthouse took them, so that its guards are fixed where the program is missing. */
 import { describe, expect, it } from 'vitest'
 import { conditionsIn } from '../../src/chain/instructions/guard-words.ts'
-import { type Guard, readGuards, withGuards } from '../../src/solana/guards.ts'
+import { type Guard, lamportsFloor, readGuards, withGuards } from '../../src/solana/guards.ts'
 import { instructionsIn } from '../../src/solana/message-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
@@ -106,6 +106,19 @@ describe('the golden transaction with the guards of', () => {
       }
     })
   }
+
+  it.skipIf(RECORDING && !hasProgram(PROGRAMS.lighthouse.id))('an absolute bound is as recorded', async () => {
+    const arrange = async () => {
+      const test = await openTestChain({ programsDir: PROGRAMS_DIR })
+      test.chain.airdrop(wallet, 100n * SOL)
+      return test
+    }
+    const floor = lamportsFloor(wallet, 90n * SOL)
+    const transaction = plainTransaction({ payer: wallet, recentBlockhash: GOLDEN_BLOCKHASH }, [pay, floor])
+    await expectGolden('guards/floor', transaction, arrange)
+    const { message } = decodeWireTransaction(transaction)
+    expect(conditionsIn(wallet, readable(message)).flat()).toEqual([`lamports of ${wallet} is at least 90 SOL`])
+  })
 })
 
 const readable = (message: Parameters<typeof instructionsIn>[0]) =>

@@ -47,6 +47,7 @@ describe.skipIf(lacking)(`a proposal with a guard inside${lacking}`, () => {
       member: addressOf(at.a),
     })
     expect([status, error?.details.reason]).toEqual([400, 'execution_fails'])
+    expect(error?.message).toContain('a guard inside of it stopped it: 98000000000 >= 99000000000 does not hold')
     await at.step('executions', plain.id, at.a)
     expect(await at.proposalOf(guarded.id)).toMatchObject({ status: 'approved' })
     // Once the vault has it again, it may run.

@@ -51,23 +51,27 @@ const OVER = 'the act is over, and at most its fee was spent: make it again, whi
 const STAYS =
   'at most the fee was spent; the proposal stays approved and may still be executed: look at what it takes now, or cancel it'
 
-/** What a failed guard says, by the instruction that failed; null if it is not one of Lighthouse that can be read. */
+/** What a failed guard says, by the instruction that failed; null if neither it nor the log can be read. */
 export function stoppedByGuard(
   payer: string | undefined,
   all: readonly ReadInstruction[],
   { index, code, lines }: { index: number; code: number; lines: readonly string[] },
 ): { message: string; hint: string } | null {
   const failed = all[index]
-  if (failed?.program !== LIGHTHOUSE.id) return null
   const isOwn = payer !== undefined && (readGuards(payer, all)?.places.includes(index) ?? false)
-  const stopped = stopIn(failed, { code, lines, isOwn })
-  if (stopped === null) return null
+  const why = failed?.program === LIGHTHOUSE.id ? stopWords(failed, { code, lines, isOwn }) : insideWords(lines)
+  if (why === null) return null
   const isExecution = all.some(({ program, data }) => program === SQUADS.id && isExecuting(SQUADS.nameOf(data)))
-  return {
-    message: `the guard of ${stopped.address} stopped it: ${stopped.why}`,
-    hint: isExecution ? STAYS : OVER,
-  }
+  return { message: why, hint: isExecution ? STAYS : OVER }
 }
+
+/** A guard in a message that a multisig executes: what it says is known only from its log. */
+function insideWords(lines: readonly string[]): string | null {
+  const [, found, operator, wanted] = lines.map((line) => FAILED_RESULT.exec(line)).find((each) => each !== null) ?? []
+  return found === undefined ? null : `a guard inside of it stopped it: ${found} ${operator} ${wanted} does not hold`
+}
+
+const FAILED_RESULT = /^Result \(Failed\): Some\((-?\d+)\) (\S+) Some\((-?\d+)\)$/
 
 const isExecuting = (name: string | null): boolean => name !== null && /_transaction_execute|execute_/.test(name)
 
@@ -79,19 +83,20 @@ interface Failure {
   isOwn: boolean
 }
 
-function stopIn(failed: ReadInstruction, { code, lines, isOwn }: Failure): { address: string; why: string } | null {
+function stopWords(failed: ReadInstruction, { code, lines, isOwn }: Failure): string | null {
+  const stopped = (address: string, why: string) => `the guard of ${address} stopped it: ${why}`
   const gone = CLOSED.includes(code) ? 'it was closed meanwhile' : null
   if (LIGHTHOUSE.nameOf(failed.data) === 'memory_write') {
     const source = failed.accounts[4]
-    return gone === null || source === undefined ? null : { address: source, why: gone }
+    return gone === null || source === undefined ? null : stopped(source, gone)
   }
   const demands = demandsIn(failed)
   const [first] = demands
   const demand = code === FAILED ? first : demands[code - FAILED_OF_SEVERAL]
   const address = first?.address ?? null
   if (address === null) return null
-  if (gone !== null) return { address, why: gone }
-  return demand === undefined ? null : { address, why: breachWords(demand, foundIn(lines), isOwn) }
+  if (gone !== null) return stopped(address, gone)
+  return demand === undefined ? null : stopped(address, breachWords(demand, foundIn(lines), isOwn))
 }
 
 /** The value that the program compared, as it logs it; null if it did not, and `none` for nothing. */
