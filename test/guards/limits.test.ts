@@ -18,7 +18,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { createMint, give, lamportsOf, type Mint, tokenAccountOf } from '../support/gold.ts'
 import { guardsIn } from '../support/guarded-acts.ts'
 import { IMAGE, keysIn, landOn, TINY_CURVE } from '../support/launches.ts'
-import { startPlatform } from '../support/platform-wallet.ts'
+import { FEE, startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
@@ -64,7 +64,7 @@ async function scene() {
           mint.program,
         ),
       )
-      const pay = SystemProgram.transfer({ fromPubkey: to, toPubkey: keyOf(someAddress()), lamports: SOL })
+      const pay = SystemProgram.transfer({ fromPubkey: to, toPubkey: keyOf(someAddress()), lamports: SOL / 100n })
       const memo = new TransactionInstruction({
         programId: keyOf(MEMO_PROGRAM),
         keys: [],
@@ -164,22 +164,14 @@ describe.skipIf(lacking)('a payer with few lamports (needs Lighthouse in the pro
     expect(it.land(data.transaction).err).toBeNull()
   })
 
-  it.skipIf([dbc, tokenMetadata].some(({ id }) => !hasProgram(id)))(
-    'buys with what it has, though it could not lend at the same time, and is refused if guards are demanded',
+  const lacksCurve = [dbc, tokenMetadata].some(({ id }) => !hasProgram(id))
+
+  it.skipIf(lacksCurve)(
+    'buys with what it has, and is refused if guards are demanded that it cannot lend',
     async () => {
-      const it = await scene()
-      const { request, chain } = it
-      const [creator, buyer] = [it.wallet, Keypair.generate()]
-      const texts = { name: 'My Token', symbol: 'MTK', image: IMAGE }
-      const launch = (await request('POST', '/v2/pools', { body: { creator: addressOf(creator), ...texts } })).json.data
-      for (const text of launch.transactions) landOn(chain, text, [creator, ...keysIn(launch.required_signers)])
+      const { chain, buyer, swap } = await nearTheEnd()
       // The rent of its two accounts, the fee, and less than is lent.
-      const [most, kept] = [5n * SOL, 2n * TOKEN_ACCOUNT_RENT + 305_000n]
-      chain.airdrop(addressOf(buyer), most + kept)
-      const swap = async (guard: string) => {
-        const body = { payer: addressOf(buyer), side: 'buy', amount: String(most), slippage_bps: 10_000, guard }
-        return (await request('POST', `/v2/pools/${launch.pool.address}/swaps`, { body })).json
-      }
+      chain.airdrop(addressOf(buyer), ALL + 2n * TOKEN_ACCOUNT_RENT + FEE + 300_000n)
       expect((await swap('required')).error).toMatchObject({ param: 'guard', details: { reason: 'fails' } })
       const { tx } = (await swap('when_it_fits')).data
       expect(tx.guard).toMatchObject({ state: 'none', reason: 'fails' })
@@ -187,7 +179,77 @@ describe.skipIf(lacking)('a payer with few lamports (needs Lighthouse in the pro
       expect(lamportsOf(chain, buyer.publicKey)).toBeGreaterThan(SOL)
     },
   )
+
+  it.skipIf(lacksCurve)('lands what lands without guards, however few it has', { tags: 'sampled' }, async () => {
+    const { chain, wallet, request, pool, mint: minted } = await nearTheEnd()
+    const token = minted()
+    const mint = token.mint.toBase58()
+    const acts = {
+      SOL: [FEE + SOL, '/v2/sol-transfers', () => ({ recipient: someAddress(), lamports: String(SOL) })],
+      tokens: [
+        FEE + TOKEN_ACCOUNT_RENT,
+        '/v2/token-transfers',
+        () => ({ mint, recipients: [{ wallet: someAddress(), amount: '1' }] }),
+      ],
+      buy: [
+        FEE + SOL / 100n + 2n * TOKEN_ACCOUNT_RENT,
+        `/v2/pools/${pool}/swaps`,
+        () => ({ side: 'buy', amount: String(SOL / 100n), slippage_bps: 5_000 }),
+      ],
+    } as const
+    const outcomes = new Set<string>()
+    const kinds = fc.constantFrom(...(Object.keys(acts) as (keyof typeof acts)[]))
+    await fc.assert(
+      fc.asyncProperty(kinds, fc.bigInt(0n, 2_500_000n), async (kind, spare) => {
+        const payer = Keypair.generate()
+        const [needed, path, body] = acts[kind]
+        chain.airdrop(addressOf(payer), needed + spare)
+        if (kind === 'tokens') give(chain, wallet, token, payer.publicKey, 1n)
+        const build = async (guard: string) => {
+          const { json } = await request('POST', path, { body: { payer: addressOf(payer), ...body(), guard } })
+          return json.data === undefined ? undefined : (json.data.tx ?? json.data)
+        }
+        const [bare, guarded] = [await build('off'), await build('when_it_fits')]
+        expect(guarded === undefined).toBe(bare === undefined)
+        if (bare === undefined) return
+        const run = (text: string) => Buffer.from(signWith(text, [payer]), 'base64')
+        if (chain.simulate(run(bare.transaction)).err !== null) return
+        const { err, logs } = chain.send(run(guarded.transaction))
+        expect(err, `${kind} with ${spare} left: ${logs.join('\n')}`).toBeNull()
+        outcomes.add(`${guarded.guard.reason}`)
+      }),
+      {
+        numRuns: runs(25, 200),
+        examples: [
+          ['buy', 100_000n],
+          ['buy', 900_000n],
+          ['SOL', 2_000_000n],
+        ],
+      },
+    )
+    expect(outcomes.size).toBeGreaterThan(1)
+  })
 })
+
+/** What fills the tiny curve, and more. */
+const ALL = 5n * SOL
+
+/** A curve that takes only a part of what a buyer offers. */
+async function nearTheEnd() {
+  const at = await scene()
+  const { request, chain, wallet } = at
+  const texts = { name: 'My Token', symbol: `M${launches++}`, image: IMAGE }
+  const launch = (await request('POST', '/v2/pools', { body: { creator: addressOf(wallet), ...texts } })).json.data
+  for (const text of launch.transactions) landOn(chain, text, [wallet, ...keysIn(launch.required_signers)])
+  const buyer = Keypair.generate()
+  const pool = launch.pool.address as string
+  const swap = async (guard: string) => {
+    const body = { payer: addressOf(buyer), side: 'buy', amount: String(ALL), slippage_bps: 10_000, guard }
+    return (await request('POST', `/v2/pools/${pool}/swaps`, { body })).json
+  }
+  return { ...at, buyer, pool, swap }
+}
+let launches = 0
 
 describe('a cluster without Lighthouse', () => {
   it('gets builds without guards, which say so, and refuses those that demand them', async () => {
