@@ -21,7 +21,11 @@ export async function withVault(
   if (!('squads' in verb.flags)) return inputs
   const typed = inputs.squads as string | undefined
   const text = typed ?? (await session.squads())
-  if (text === undefined || text === NO_VAULT) return { ...inputs, squads: undefined }
+  const { guard_inside: guardInside = false } = inputs
+  if (text === undefined || text === NO_VAULT) {
+    if (guardInside) throw usage('--guard-inside needs a multisig: give --squads too', { param: '--guard-inside' })
+    return { ...inputs, squads: undefined }
+  }
   const shown = typed === undefined ? 'the setting squads' : '--squads'
   const named = vaultIn(text, shown)
   const [{ vaultAddress }, { signingWallet }] = await Promise.all([
@@ -32,7 +36,8 @@ export async function withVault(
   const { multisig, vaultIndex } = await ofVault(session, named, { shown, vaultAddress })
   const own = { keypair, payer, build_only, dry_run } as SigningWalletFlags
   const member = await signingWallet(session, own)
-  const acting: ActingVault = { multisig, vaultIndex, vault: vaultAddress(multisig, vaultIndex), member }
+  const vault = vaultAddress(multisig, vaultIndex)
+  const acting: ActingVault = { multisig, vaultIndex, vault, member, ...(guardInside ? { guardInside: true } : {}) }
   return { ...inputs, squads: acting }
 }
 

@@ -71,6 +71,9 @@ const VAULT = inTopic({
   squads: text('Multisig whose vault acts, or that vault; your keypair proposes. none overrides the setting', {
     placeholder: 'MULTISIG[:VAULT]',
   }) as CommandInput<unknown> as CommandInput<ActingVault | undefined>,
+  guard_inside: toggle(
+    'With --squads: what is approved fails unless the vault keeps the SOL that it has now beyond the act; any other spend blocks it',
+  ),
 })
 /** The code has no value, or the name of a file. */
 const PHONE = inTopic({
@@ -104,11 +107,12 @@ export const termsField = ({ tx_version, guard = 'when-it-fits' }: TermsFlags): 
   ...(tx_version === '1' ? { tx_version: 1 } : {}),
   ...(guard === 'when-it-fits' ? {} : { guard }),
 })
-export const vaultApprover = ({ multisig, vaultIndex, member }: ActingVault) => ({
+export const vaultApprover = ({ multisig, vaultIndex, member, guardInside }: ActingVault) => ({
   kind: 'squads' as const,
   multisig,
   vault_index: vaultIndex,
   member,
+  ...(guardInside ? { guard_inside: true } : {}),
 })
 /** The `approver` field of a request, if the vault of a multisig acts. */
 export const approverField = ({ squads }: { squads?: ActingVault | undefined }) =>
@@ -128,7 +132,7 @@ export const buildFields = ({
   ...termsField(flags),
   ...approverField(flags),
 })
-export type SigningFlags = Omit<InputValues<typeof SIGNING>, 'payer' | 'qr' | 'squads'> & {
+export type SigningFlags = Omit<InputValues<typeof SIGNING>, 'payer' | 'qr' | 'squads' | 'guard_inside'> & {
   payer?: string | undefined
   qr?: string | undefined
   squads?: ActingVault | undefined

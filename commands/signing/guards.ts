@@ -1,6 +1,12 @@
 /** The guards of a built transaction by its own bytes: what they hold, and whether that is all that was demanded. */
 import type { Simulation } from '../../src/api/transactions.ts'
-import { type Guard, readGuards, type TokenGuard, type WalletGuard } from '../../src/solana/guards.ts'
+import {
+  type Guard,
+  isAccountAssertion,
+  readGuards,
+  type TokenGuard,
+  type WalletGuard,
+} from '../../src/solana/guards.ts'
 import { decodeInstruction } from '../../src/solana/instructions.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
 import {
@@ -17,7 +23,10 @@ import { solOf } from '../cli/amounts.ts'
 import { unexpectedBuild } from './demanded-calls.ts'
 import type { DescribedContent, TransactionContent } from './wallet.ts'
 
-/** The guards and the places of their instructions; none unless every byte is as svc writes it. */
+/**
+ * The guards and the places of their instructions; none unless every byte is as svc writes it. An act of a vault has the
+ * place of its own guard alone.
+ */
 export function guardsIn({ fee_payer, instructions }: TransactionContent): {
   guards: readonly Guard[]
   places: readonly number[]
@@ -27,7 +36,8 @@ export function guardsIn({ fee_payer, instructions }: TransactionContent): {
     accounts: accounts.map(({ address }) => address),
     data: Buffer.from(data, 'hex'),
   }))
-  return readGuards(fee_payer, read) ?? { guards: [], places: [] }
+  const places = read.flatMap((each, place) => (isAccountAssertion(each) ? [place] : []))
+  return readGuards(fee_payer, read) ?? { guards: [], places }
 }
 
 /** What only these programs run is known from the bytes; others may move more than their arguments say. */

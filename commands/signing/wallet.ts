@@ -59,6 +59,8 @@ export interface ActingVault {
   vault: string
   /** Who proposes, signs the proposal and pays its rent. */
   member: string
+  /** Whether what is approved has a guard of the vault. */
+  guardInside?: true
 }
 /** Acts of a vault, and the transactions that should propose them, all base64. */
 export interface ProposedActs extends ActingVault {

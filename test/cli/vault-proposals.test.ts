@@ -149,6 +149,24 @@ describe.skipIf(lacks)('A multisig by command line', () => {
     expect(shown.address).toBe(other.multisig)
   })
 
+  it('keeps the SOL of the vault with --guard-inside, which any other spend of it blocks', async () => {
+    const send = (...more: string[]) => ['wallet', 'send', ben.address, '0.5', ...more, '-k', ada.file]
+    const propose = async (...more: string[]) =>
+      (await ok(send('--squads', world.multisig, '--yes', ...more))).proposal as string
+    const [guarded, other] = [await propose('--guard-inside'), await propose()]
+    const { stdout } = await cli.svc(['proposals', 'show', guarded])
+    expect(stdout).toContain('assert_account_info')
+    for (const id of [guarded, other]) {
+      for (const { file } of [ben, cy]) await ok(['proposals', 'approve', id, '-k', file])
+    }
+    const execute = (id: string) => ['proposals', 'execute', id, '-k', cy.file]
+    await ok(execute(other))
+    await cli.refused([...execute(guarded), '--yes'], 'The execution would fail now', 2)
+    await ok(['localnet', 'airdrop', world.vault, '0.5'])
+    expect(await ok(execute(guarded))).toMatchObject({ proposal_status: 'executed' })
+    await cli.refused(send('--guard-inside', '--yes'), '--guard-inside needs a multisig', 2)
+  })
+
   it('gets the rent of the finished proposal back', async () => {
     await ok(step('reclaim', ada.file))
     expect((await ok(['proposals', 'show', world.proposal])).reclaimed_at).not.toBeNull()
