@@ -28,7 +28,7 @@ export interface DescribedInstruction extends Omit<MessageInstruction, 'accounts
   args: InstructionArgument[]
   /** Who gains or loses which control, in sentences; empty if the instruction changes none that svc knows of. */
   control: string[]
-  /** What the instruction demands, in clauses: if one does not hold, the whole transaction fails. */
+  /** What has to hold for the instruction, in clauses: if one does not, the whole transaction fails. */
   conditions: string[]
   /** The data in hex from the first byte that no argument explains; empty if all are explained. */
   rest: string

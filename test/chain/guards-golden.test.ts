@@ -1,6 +1,6 @@
 /** Guarded transactions, byte for byte as Lighthouse took them, so that its guards are fixed where the program is missing. */
 import { describe, expect, it } from 'vitest'
-import { conditionsIn } from '../../src/chain/instructions/guard-words.ts'
+import { conditionTexts } from '../../src/chain/instructions/guard-words.ts'
 import { type Guard, lamportsFloor, readGuards, withGuards } from '../../src/solana/guards.ts'
 import { instructionsIn } from '../../src/solana/message-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -102,7 +102,7 @@ describe('the golden transaction with the guards of', () => {
         await expectGolden(file, transaction, arrange)
         const { message } = decodeWireTransaction(transaction)
         expect(readGuards(wallet, readable(message))?.guards).toEqual(guards)
-        expect(conditionsIn(wallet, readable(message)).flat()).toEqual(words)
+        expect(conditionTexts(wallet, readable(message)).flat()).toEqual(words)
       }
     })
   }
@@ -117,7 +117,7 @@ describe('the golden transaction with the guards of', () => {
     const transaction = plainTransaction({ payer: wallet, recentBlockhash: GOLDEN_BLOCKHASH }, [pay, floor])
     await expectGolden('guards/floor', transaction, arrange)
     const { message } = decodeWireTransaction(transaction)
-    expect(conditionsIn(wallet, readable(message)).flat()).toEqual([`lamports of ${wallet} is at least 90 SOL`])
+    expect(conditionTexts(wallet, readable(message)).flat()).toEqual([`lamports of ${wallet} is at least 90 SOL`])
   })
 })
 

@@ -35,7 +35,7 @@ describe.skipIf(!hasProgram(PROGRAMS.lighthouse.id))('a transaction that would t
     return { plain, guarded: Buffer.from(guarded).toString('base64') }
   }
 
-  it('shows what it demands, and one without guards that it has none', async () => {
+  it('shows what has to hold, and one without guards that it has none', async () => {
     const { plain, guarded } = await built()
     const shown = (await cli.svc(['tx', 'decode', guarded, '--offline'])).stdout
     expect(shown.replaceAll(/\s+/g, ' ')).toContain(

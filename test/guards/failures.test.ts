@@ -213,7 +213,7 @@ describe.skipIf(!hasProgram(PROGRAMS.lighthouse.id))('a guard', () => {
     )
   })
 
-  it('of a wallet app says what it demands and what is there', async () => {
+  it('of a wallet app says what it requires and what is there', async () => {
     const own = await scene()
     const assertion = (name: string, value: unknown, operator: string) => ({
       name,
@@ -228,7 +228,7 @@ describe.skipIf(!hasProgram(PROGRAMS.lighthouse.id))('a guard', () => {
       },
     )
     expect(explained(own, { guards: [], instructions: [own.pay(0n), info] })).toMatchObject({
-      message: `the guard of ${own.wallet} stopped it: the transaction demands that lamports of ${own.wallet} is at least 20 SOL, and it is 10 SOL`,
+      message: `the guard of ${own.wallet} stopped it: the transaction requires that lamports of ${own.wallet} is at least 20 SOL, and it is 10 SOL`,
     })
   })
 })

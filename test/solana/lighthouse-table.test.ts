@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { explainTransactionError } from '../../src/chain/errors/index.ts'
 import { describeInstruction } from '../../src/chain/instructions/describe.ts'
-import { conditionsIn, demandsIn, demandWords } from '../../src/chain/instructions/guard-words.ts'
+import { conditionsOf, conditionTexts, conditionWords } from '../../src/chain/instructions/guard-words.ts'
 import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
 import { type Guard, guardInstructions } from '../../src/solana/guards.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
@@ -169,10 +169,10 @@ describe('an instruction of Lighthouse', () => {
         expect(LIGHTHOUSE.argsOf(name, data)).toEqual(values)
         const { instruction, args: said, rest } = describeInstruction(LIGHTHOUSE.id, accounts, data)
         expect([instruction, said.map((arg) => arg.name), rest]).toEqual([name, Object.keys(values), ''])
-        const demands = demandsIn({ program: LIGHTHOUSE.id, accounts, data })
+        const found = conditionsOf({ program: LIGHTHOUSE.id, accounts, data })
         const all = (values.assertions ?? (values.assertion === undefined ? [] : [values.assertion])) as unknown[]
-        expect(demands).toHaveLength(all.length)
-        for (const words of demands.map(demandWords)) {
+        expect(found).toHaveLength(all.length)
+        for (const words of found.map(conditionWords)) {
           expect(words).toMatch(/^([a-z0-9 ]+ of \S+|\S+ is the associated account)/)
           expect(words).not.toMatch(/undefined|null|\[object/)
         }
@@ -187,7 +187,7 @@ describe('an instruction of Lighthouse', () => {
         const data = Buffer.concat([Buffer.of(number), bytes])
         const one = { program: LIGHTHOUSE.id, accounts: accounts.slice(0, bytes[0] ?? 0), data }
         const { rest } = describeInstruction(one.program, one.accounts, data)
-        const [conditions = []] = conditionsIn(accounts[0]!, [one])
+        const [conditions = []] = conditionTexts(accounts[0]!, [one])
         if (rest !== '') expect(conditions).toEqual([])
       }),
       { numRuns: 2_000 },
@@ -202,7 +202,7 @@ describe('an instruction of Lighthouse', () => {
     ]
     const { first, last } = guardInstructions(payer, guards)
     const all = [...first, ...last].map((each) => ({ ...each, accounts: each.accounts.map(({ address }) => address) }))
-    expect(conditionsIn(payer, all).flat()).toHaveLength(8)
+    expect(conditionTexts(payer, all).flat()).toHaveLength(8)
     const codes = fc.constantFrom(6001, 6005, 6009, 6400, 6401, 6404, 6500)
     const [place, at, byte] = [fc.nat(all.length - 1), fc.nat(200), fc.nat(255)]
     const lines = fc.constantFrom('Result (Failed): Some(-9) >= Some(-5)', 'Result: ', 'None', 'Result (Failed): x')
@@ -211,7 +211,7 @@ describe('an instruction of Lighthouse', () => {
         const changed = all.map((each, i) => ({ ...each, data: i === index ? Buffer.from(each.data) : each.data }))
         const { data } = changed[index]!
         data[offset % data.length] = value
-        conditionsIn(payer, changed)
+        conditionTexts(payer, changed)
         const invoked = [`Program ${LIGHTHOUSE.id} invoke [1]`, ...logged.map((line) => `Program log: ${line}`)]
         const failed = `Program ${LIGHTHOUSE.id} failed: custom program error: 0x${code.toString(16)}`
         const context = { instructions: changed, accountKeys: [payer], logs: [...invoked, failed] }
@@ -309,7 +309,7 @@ describe.skipIf(!hasProgram(PROGRAMS.lighthouse.id))('the program', () => {
     for (const each of all) {
       const { blockhash: recentBlockhash } = chain.latestBlockhash()
       const { err, logs } = chain.simulate(plainTransaction({ payer, recentBlockhash }, [each]), { sigVerify: false })
-      const [conditions] = conditionsIn(payer, [{ ...each, accounts: each.accounts.map(({ address }) => address) }])
+      const [conditions] = conditionTexts(payer, [{ ...each, accounts: each.accounts.map(({ address }) => address) }])
       expect(err, `${conditions!.join('; ')}\n${logs.join('\n')}`).toBeNull()
       expect(conditions!.length).toBeGreaterThan(0)
     }

@@ -1,11 +1,11 @@
-/** Explains why a guard stopped a transaction: the error codes of Lighthouse, what it demanded, and what it found. */
+/** Explains why a guard stopped a transaction: the error codes of Lighthouse, what had to hold, and what it found. */
 import { solText } from '../../solana/amounts.ts'
 import { type ReadInstruction, readGuards } from '../../solana/guards.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { LIGHTHOUSE } from '../../solana/programs/lighthouse.ts'
 import { SQUADS } from '../../solana/programs/squads.ts'
 import { programName } from '../../solana/programs.ts'
-import { type Demand, demandsIn, demandWords, rawText } from '../instructions/guard-words.ts'
+import { type Condition, conditionsOf, conditionWords, rawText } from '../instructions/guard-words.ts'
 import type { ErrorTable } from './types.ts'
 
 const FAILED = 6001
@@ -17,7 +17,7 @@ const CLOSED: readonly number[] = [6005, 6009, 6011]
 
 export const LIGHTHOUSE_CODES: ErrorTable = {
   6000: ['InvalidInstructionData', 'the assertion cannot be read'],
-  [FAILED]: ['AssertionFailed', 'an account is not as the transaction demands'],
+  [FAILED]: ['AssertionFailed', 'an account is not as the transaction requires'],
   6002: ['NotEnoughAccounts', 'the assertion names too few accounts'],
   6003: ['BumpNotFound', 'the address of the memory account has another bump'],
   6004: ['AccountBorrowFailed', 'an account is in use'],
@@ -36,7 +36,7 @@ export const LIGHTHOUSE_CODES: ErrorTable = {
   ...Object.fromEntries(
     Array.from({ length: MOST_ASSERTIONS }, (_, i) => [
       FAILED_OF_SEVERAL + i,
-      ['AssertionFailed', `an account is not as assertion ${i} demands`] as const,
+      ['AssertionFailed', `an account is not as assertion ${i} requires`] as const,
     ]),
   ),
 }
@@ -90,13 +90,13 @@ function stopWords(failed: ReadInstruction, { code, lines, isOwn }: Failure): st
     const source = failed.accounts[4]
     return gone === null || source === undefined ? null : stopped(source, gone)
   }
-  const demands = demandsIn(failed)
-  const [first] = demands
-  const demand = code === FAILED ? first : demands[code - FAILED_OF_SEVERAL]
+  const conditions = conditionsOf(failed)
+  const [first] = conditions
+  const condition = code === FAILED ? first : conditions[code - FAILED_OF_SEVERAL]
   const address = first?.address ?? null
   if (address === null) return null
   if (gone !== null) return stopped(address, gone)
-  return demand === undefined ? null : stopped(address, breachWords(demand, foundIn(lines), isOwn))
+  return condition === undefined ? null : stopped(address, breachWords(condition, foundIn(lines), isOwn))
 }
 
 /** The value that the program compared, as it logs it; null if it did not, and `none` for nothing. */
@@ -108,8 +108,8 @@ function foundIn(lines: readonly string[]): string | null {
   return found === 'None' ? 'none' : found
 }
 
-function breachWords(demand: Demand, found: string | null, isOwn: boolean): string {
-  const { path, less, value, operator } = demand
+function breachWords(condition: Condition, found: string | null, isOwn: boolean): string {
+  const { path, less, value, operator } = condition
   const field = path.at(-1) ?? ''
   const number = found !== null && /^-?\d+$/.test(found) ? BigInt(found) : null
   if (isOwn && less !== null)
@@ -127,7 +127,8 @@ function breachWords(demand: Demand, found: string | null, isOwn: boolean): stri
     if (field === 'state') return `it was ${value === 1 ? 'frozen' : 'thawed'} meanwhile`
     if (field === 'data_length' && value === 0n) return 'it got data meanwhile'
   }
-  return `the transaction demands that ${demandWords(demand)}${found === null ? '' : `, and it is ${field === 'lamports' && number !== null ? solText(number) : found}`}`
+  const there = field === 'lamports' && number !== null ? solText(number) : found
+  return `the transaction requires that ${conditionWords(condition)}${there === null ? '' : `, and it is ${there}`}`
 }
 
 const CHANGED: Readonly<Record<string, string>> = {

@@ -16,7 +16,7 @@ export interface ErrorContext {
    * index.
    */
   accountKeys?: readonly string[]
-  /** The outer instructions with their accounts: they say what a guard demanded. */
+  /** The outer instructions with their accounts: they say what a guard requires. */
   instructions?: readonly ReadInstruction[]
   /** Account of the durable nonce that replaces the blockhash, or null. */
   nonceAccount?: string | null

@@ -31,7 +31,7 @@ import { TOKEN_METADATA_INTERFACE } from '../../solana/programs/token-metadata-i
 import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
-import { conditionsIn } from './guard-words.ts'
+import { conditionTexts } from './guard-words.ts'
 
 interface ReadInstruction {
   /** Null for an unknown instruction. */
@@ -74,7 +74,7 @@ export function describeMessage(message: DecodedMessage, places: PlaceAddresses 
     accounts,
     read: { program: own.program, accounts: accounts.map(({ address }) => address), data: Buffer.from(data, 'hex') },
   }))
-  const conditions = conditionsIn(
+  const conditions = conditionTexts(
     message.keys[0] ?? '',
     all.map(({ read }) => read),
   )

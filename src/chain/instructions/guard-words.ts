@@ -1,12 +1,11 @@
-/** Says what instructions of Lighthouse demand, in clauses: those that svc adds as guards, and those of others. */
-
+/** Says what has to hold for instructions of Lighthouse: those that svc adds as guards, and those of others. */
 import { groupedDecimalOf, solText } from '../../solana/amounts.ts'
 import { hexOf } from '../../solana/bytes.ts'
 import { type Guard, type ReadInstruction, readGuards } from '../../solana/guards.ts'
 import { LIGHTHOUSE } from '../../solana/programs/lighthouse.ts'
 
 /** One of the assertions of an instruction: what it compares, of which account. */
-export interface Demand {
+export interface Condition {
   /** Null for the clock. */
   address: string | null
   /** The field, after those that it is part of. */
@@ -24,25 +23,25 @@ export interface Demand {
 /** Fields of an assertion, or a variant. */
 type Node = Readonly<Record<string, unknown>> | null
 
-/** What an instruction demands, in its order; empty for any other instruction, and for data that cannot be read. */
-export function demandsIn({ program, accounts, data }: ReadInstruction): Demand[] {
+/** What has to hold for an instruction, in its order; empty for any other instruction, and for data that cannot be read. */
+export function conditionsOf({ program, accounts, data }: ReadInstruction): Condition[] {
   const name = program === LIGHTHOUSE.id ? LIGHTHOUSE.nameOf(data) : null
   if (name === null) return []
   const args: Node = LIGHTHOUSE.argsOf(name, data)
   const all = args?.assertions ?? (args?.assertion === undefined ? [] : [args.assertion])
   const [first = null, second = null] = accounts
   const isDelta = name === 'assert_account_delta'
-  const start: Demand = { address: isDelta ? second : first, path: [], at: null, less: null, operator: null }
+  const start: Condition = { address: isDelta ? second : first, path: [], at: null, less: null, operator: null }
   return (all as Node[]).map((each) =>
-    'offset' in (each ?? {}) ? within(each, start, first) : demandOf(each, start, first),
+    'offset' in (each ?? {}) ? within(each, start, first) : conditionAt(each, start, first),
   )
 }
 
-function demandOf(node: Node, of: Demand, other: string | null): Demand {
+function conditionAt(node: Node, of: Condition, other: string | null): Condition {
   const { name, value } = (node ?? {}) as { name?: string; value?: Node }
   const own = { ...of, path: [...of.path, String(name)] }
   if (value === null || value === undefined) return own
-  if ('name' in value) return demandOf(value, own, other)
+  if ('name' in value) return conditionAt(value, own, other)
   if ('assertion' in value) return within(value, of, other)
   const { operator, ...rest } = value as { operator?: { name: string }; value?: unknown }
   const said = Object.keys(rest).length === 0 ? undefined : rest
@@ -50,10 +49,10 @@ function demandOf(node: Node, of: Demand, other: string | null): Demand {
 }
 
 /** An assertion about bytes of the account, or about their difference from those of another one. */
-function within(node: Node, of: Demand, other: string | null): Demand {
+function within(node: Node, of: Condition, other: string | null): Condition {
   const { offset, a_offset, b_offset, assertion } = node ?? {}
   const less = a_offset === undefined ? null : { address: other, at: a_offset }
-  return demandOf(assertion as Node, { ...of, at: offset ?? b_offset ?? null, less }, other)
+  return conditionAt(assertion as Node, { ...of, at: offset ?? b_offset ?? null, less }, other)
 }
 
 const OPERATORS: Readonly<Record<string, string>> = {
@@ -68,7 +67,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 }
 
 /** As a clause, such as `amount of ADDRESS is at least 5`. */
-export function demandWords({ address, path, at, less, value, operator }: Demand): string {
+export function conditionWords({ address, path, at, less, value, operator }: Condition): string {
   const field = [...path].reverse().join(' ').replaceAll('_', ' ')
   const what = `${field}${at === null ? '' : ` at byte ${String(at)}`} of ${address ?? 'the clock'}`
   if (operator === null && value === undefined) return `${address} is the associated account of its owner`
@@ -91,12 +90,12 @@ function shown(value: unknown): string {
 }
 
 /** The clauses of each instruction by its place, without repetitions. */
-export function conditionsIn(payer: string, all: readonly ReadInstruction[]): string[][] {
+export function conditionTexts(payer: string, all: readonly ReadInstruction[]): string[][] {
   const own = readGuards(payer, all)
-  if (own === null) return all.map((each) => [...new Set(demandsIn(each).map(demandWords))])
+  if (own === null) return all.map((each) => [...new Set(conditionsOf(each).map(conditionWords))])
   const left = [...own.guards]
   return all.map((each, place) => {
-    if (!own.places.includes(place) || demandsIn(each).length === 0) return []
+    if (!own.places.includes(place) || conditionsOf(each).length === 0) return []
     const isChange = LIGHTHOUSE.nameOf(each.data) === 'assert_account_delta'
     // The last instruction of a guard says what stays as it is, and the one before it how much may leave.
     const guard = isChange ? left[0] : left.shift()
