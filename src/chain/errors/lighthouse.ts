@@ -124,7 +124,7 @@ function breachWords(condition: Condition, found: string | null, isOwn: boolean)
   if (field === 'owner_is_derived') return 'its owner changed meanwhile'
   if (operator === 'equal') {
     if (field in CHANGED) return `its ${CHANGED[field]} changed meanwhile${now}`
-    if (field === 'state') return `it was ${value === 1 ? 'frozen' : 'thawed'} meanwhile`
+    if (isOwn && field === 'state') return `it was ${value === 1 ? 'frozen' : 'thawed'} meanwhile`
     if (field === 'data_length' && value === 0n) return 'it got data meanwhile'
   }
   const there = field === 'lamports' && number !== null ? solText(number) : found
