@@ -6,7 +6,6 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
-import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
 import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { PROGRAMS, SQUADS_SETTINGS } from '../../src/solana/programs.ts'
@@ -157,9 +156,10 @@ function replacing(chain: LocalChain, id: string) {
 }
 
 describe.skipIf(lacking.length > 0)(`a transaction ${needs}`, () => {
-  it('that buys an exact amount pays no more for it after others have bought', async () => {
+  it('that buys an exact amount for a vault pays no more for it after others have bought', async () => {
     const found = await losses(async () => {
-      const { chain, trader, mover, address, build } = await curve()
+      const { chain, mover, address, build } = await curve()
+      const { member, vault, execution } = await vaultOn(chain)
       const push = await build(mover, 'buy', SOL / 2n)('off')
       const client = new DynamicBondingCurveClient(web3Over((await shared()).services.chain), 'confirmed')
       const order = {
@@ -168,25 +168,25 @@ describe.skipIf(lacking.length > 0)(`a transaction ${needs}`, () => {
         // Far more than it costs, as if the price did not matter.
         maximumAmountIn: new BN(String(5n * SOL)),
       } as const
-      const accounts = { owner: trader.publicKey, pool: new PublicKey(address), referralTokenAccount: null }
+      const accounts = { owner: vault, payer: vault, pool: new PublicKey(address), referralTokenAccount: null }
       const { instructions } = await client.pool.swap2({ ...accounts, swapBaseForQuote: false, ...order })
       return {
-        signers: [trader],
-        build: (guard) => guarded(trader, guard, instructions),
+        signers: [member],
+        build: await execution(instructions),
         meanwhile: () => expect(landed(chain, push, [mover]).err).toBeNull(),
-        held: () => lamportsOf(chain, trader.publicKey),
+        held: () => lamportsOf(chain, vault),
       }
     })
     expect(found.robbed).toBeGreaterThan(found.usual + SOL / 20n)
-    expect(found.saved).toBe(found.fee)
+    expect(found.saved).toBe(0n)
   })
 
-  it('that calls a transfer hook pays nothing more when the hook turns', async () => {
+  it('that calls a transfer hook for a vault pays nothing more when the hook turns', async () => {
     const found = await losses(hooked)
     expect([found.usual, found.robbed, found.saved]).toEqual([0n, SOL, 0n])
   })
 
-  it('that fills an account of the wallet does not fill one that was closed and opened again for another', async () => {
+  it('that fills an account of a vault does not fill one that was closed and opened again for another', async () => {
     const { robbed, saved } = await outcomes(reopened)
     expect([robbed.before.held, robbed.after.held]).toEqual([1_000n, 0n])
     expect(saved.after.held).toBe(1_000n)
@@ -290,45 +290,71 @@ function isVault(chain: LocalChain, address: string, other: PublicKey): boolean 
   return data?.length === 165 && Buffer.from(data.subarray(0, 32)).equals(known!.subarray(0, 32))
 }
 
-/** Base64 of the instructions, with guards as every build gets them. */
-async function guarded(payer: Keypair, guard: Guard, instructions: TransactionMessage['instructions']) {
-  const { chain } = (await shared()).services
-  const recentBlockhash = (await chain.local()).latestBlockhash().blockhash
-  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions })
-  const transaction = new VersionedTransaction(message.compileToV0Message()).serialize()
-  if (guard === 'off') return Buffer.from(transaction).toString('base64')
-  const answer = await guardedTransaction(chain, transaction, [addressOf(payer)])
-  expect(answer.guarding).toMatchObject({ reason: null })
-  return Buffer.from(answer.transaction).toString('base64')
+/** A multisig of one member, whose vault has SOL and does what other clients have built. */
+async function vaultOn(chain: LocalChain) {
+  const member = funded(chain)
+  const decider = addressOf(member)
+  const make = { payer: decider, members: [{ address: decider }], threshold: 1 }
+  const { transaction, multisig, vault: address } = await post('/v2/multisigs', make)
+  landOn(chain, transaction, [member])
+  chain.airdrop(address, 100n * SOL)
+  const vault = new PublicKey(address)
+  /** Proposes and approves the instructions, and answers how their execution is built. */
+  const execution = async (instructions: TransactionMessage['instructions']) => {
+    const message = new TransactionMessage({ payerKey: vault, recentBlockhash: address, instructions })
+    const wire = new VersionedTransaction(message.compileToV0Message()).serialize()
+    const approver = { kind: 'squads', multisig, member: decider }
+    const given = { transaction: Buffer.from(wire).toString('base64'), approver }
+    const { proposal } = await post('/v2/proposals', given)
+    for (const text of proposal.transactions) landOn(chain, text, [member])
+    const path = `/v2/proposals/${proposal.id}`
+    landOn(chain, (await post(`${path}/approvals`, { member: decider })).transaction, [member])
+    return built(`${path}/executions`, { member: decider })
+  }
+  return { member, vault, execution }
 }
+
+/** Writes into the data of an account. */
+function patch(chain: LocalChain, key: PublicKey, at: number, bytes: Uint8Array): void {
+  const account = chain.account(key.toBase58()) as ChainAccount
+  const data = Buffer.from(account.data)
+  data.set(bytes, at)
+  chain.setAccount(key.toBase58(), { ...account, data })
+}
+
+/** An address of a token account that is optional, as its data has it. */
+const someone = (key: PublicKey): Buffer => Buffer.concat([Buffer.of(1, 0, 0, 0), key.toBytes()])
+const [DELEGATE_AT, DELEGATED_AT, CLOSE_AUTHORITY_AT] = [72, 121, 129]
 
 /** First bytes of a hook's accounts, the hash of `spl-transfer-hook-interface:execute`. */
 const EXECUTE = Buffer.from('692565c54bfb661a', 'hex')
 
 /**
  * A hook that charges in wrapped SOL, for which the sender made its address a delegate, as hooks with a fee demand. A
- * hook cannot use the signature of the sender, and svc builds no transfer of such a mint itself.
+ * hook cannot use the signature of the sender. svc builds no transfer of such a mint, but a vault may do one.
  */
 async function hooked(): Promise<Attack> {
   const chain = await chainOf()
-  const [wallet, recipient, thief] = [funded(chain), funded(chain), funded(chain)]
+  const { member, vault, execution } = await vaultOn(chain)
+  const [recipient, thief] = [funded(chain), funded(chain)]
   const hook = putProgram(chain, idleProgram())
   const [delegate, seed] = PublicKey.findProgramAddressSync([], hook)
-  const [wrapped, sink] = [wallet, thief].map((key) => {
-    const account = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, key.publicKey)
-    const open = spl.createAssociatedTokenAccountInstruction(key.publicKey, account, key.publicKey, spl.NATIVE_MINT)
-    const pay = SystemProgram.transfer({ fromPubkey: key.publicKey, toPubkey: account, lamports: 5n * SOL })
-    const power = spl.createApproveInstruction(account, delegate, key.publicKey, 5n * SOL)
-    expect(run(chain, [open, pay, spl.createSyncNativeInstruction(account), power], [key]).err).toBeNull()
+  const [wrapped, sink] = [vault, thief.publicKey].map((owner) => {
+    const account = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, owner, true)
+    const open = spl.createAssociatedTokenAccountInstruction(thief.publicKey, account, owner, spl.NATIVE_MINT)
+    const pay = SystemProgram.transfer({ fromPubkey: thief.publicKey, toPubkey: account, lamports: 5n * SOL })
+    expect(run(chain, [open, pay, spl.createSyncNativeInstruction(account)], [thief]).err).toBeNull()
     return account
   }) as [PublicKey, PublicKey]
+  patch(chain, wrapped, DELEGATE_AT, someone(delegate))
+  patch(chain, wrapped, DELEGATED_AT, Buffer.alloc(8, 0x7f))
   const program = spl.TOKEN_2022_PROGRAM_ID
   const extension: Extension = {
     type: spl.ExtensionType.TransferHook,
     initialize: (mint, of, by) => spl.createInitializeTransferHookInstruction(mint, by, hook, of),
   }
   const token = createMint(chain, thief, { program, extensions: [extension] })
-  const from = give(chain, thief, token, wallet.publicKey, 100n)
+  const from = give(chain, thief, token, vault, 100n)
   const to = give(chain, thief, token, recipient.publicKey, 1n)
   const asked = [wrapped, sink, delegate, spl.TOKEN_PROGRAM_ID].map((pubkey, i) => ({
     ...{ pubkey, isSigner: false, isWritable: i < 2 },
@@ -337,7 +363,7 @@ async function hooked(): Promise<Attack> {
   const data = Buffer.from([...EXECUTE, 4 + rows.length, 0, 0, 0, asked.length, 0, 0, 0, ...rows])
   const list = spl.getExtraAccountMetaAddress(token.mint, hook)
   chain.setAccount(list.toBase58(), { lamports: SOL, owner: hook.toBase58(), data, executable: false })
-  const transfer = spl.createTransferCheckedInstruction(from, token.mint, to, wallet.publicKey, 10n, 9, [], program)
+  const transfer = spl.createTransferCheckedInstruction(from, token.mint, to, vault, 10n, 9, [], program)
   transfer.keys.push(...asked, ...[hook, list].map((pubkey) => ({ pubkey, isSigner: false, isWritable: false })))
   // Source, mint, destination, owner, the list, and what it asks for.
   const metas = [
@@ -347,20 +373,21 @@ async function hooked(): Promise<Attack> {
   ]
   const { data: payment } = spl.createTransferInstruction(wrapped, sink, delegate, SOL)
   return {
-    signers: [wallet],
-    build: (guard) => guarded(wallet, guard, [transfer]),
+    signers: [member],
+    build: await execution([transfer]),
     meanwhile: () =>
       void putProgram(chain, callingProgram({ accounts: 9, program: 8, metas, data: payment, seed }), hook),
     held: () => unitsIn(chain, wrapped)!,
   }
 }
 
-/** A wallet moves tokens between two accounts of its own, and the close authority of the second is somebody else. */
+/** A vault moves tokens between two accounts of its own, and the close authority of the second is somebody else. */
 async function reopened(): Promise<Attack> {
   const chain = await chainOf()
-  const [wallet, thief, second] = [funded(chain), funded(chain), Keypair.generate()]
-  const token = createMint(chain, wallet)
-  const first = give(chain, wallet, token, wallet.publicKey, 1_000n)
+  const { member, vault, execution } = await vaultOn(chain)
+  const [thief, second] = [funded(chain), Keypair.generate()]
+  const token = createMint(chain, thief)
+  const first = give(chain, thief, token, vault, 1_000n)
   const opening = (payer: Keypair, owner: PublicKey) => [
     SystemProgram.createAccount({
       fromPubkey: payer.publicKey,
@@ -371,13 +398,12 @@ async function reopened(): Promise<Attack> {
     }),
     spl.createInitializeAccount3Instruction(second.publicKey, token.mint, owner),
   ]
-  const { CloseAccount } = spl.AuthorityType
-  const power = spl.createSetAuthorityInstruction(second.publicKey, wallet.publicKey, CloseAccount, thief.publicKey)
-  expect(run(chain, [...opening(wallet, wallet.publicKey), power], [wallet, second]).err).toBeNull()
-  const move = spl.createTransferInstruction(first, second.publicKey, wallet.publicKey, 1_000n)
+  expect(run(chain, opening(thief, vault), [thief, second]).err).toBeNull()
+  patch(chain, second.publicKey, CLOSE_AUTHORITY_AT, someone(thief.publicKey))
+  const move = spl.createTransferInstruction(first, second.publicKey, vault, 1_000n)
   return {
-    signers: [wallet],
-    build: (guard) => guarded(wallet, guard, [move]),
+    signers: [member],
+    build: await execution([move]),
     meanwhile() {
       const close = spl.createCloseAccountInstruction(second.publicKey, thief.publicKey, thief.publicKey)
       expect(run(chain, [close], [thief]).err).toBeNull()
@@ -386,7 +412,7 @@ async function reopened(): Promise<Attack> {
     held() {
       const owned = [first, second.publicKey].filter((account) => {
         const { data } = chain.account(account.toBase58())!
-        return Buffer.from(data.subarray(32, 64)).equals(wallet.publicKey.toBytes())
+        return Buffer.from(data.subarray(32, 64)).equals(vault.toBytes())
       })
       return owned.reduce((sum, account) => sum + (unitsIn(chain, account) ?? 0n), 0n)
     },
