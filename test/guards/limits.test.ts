@@ -300,7 +300,7 @@ describe.skipIf(lacking)('the policy of the platform wallet (needs Lighthouse in
     ['when_it_fits', 'off', 0],
     ['when_it_fits', 'when_it_fits', 2],
     ['required', 'off', 2],
-  ])('%s and a request %s: the stricter one holds', async (guards, guard, count) => {
+  ])('%s and a request %s give %i guards', async (guards, guard, count) => {
     const { services, request, wallet } = await startPlatform()
     const chain = await services.chain.local()
     const token = createMint(chain, wallet)
