@@ -83,14 +83,18 @@ export function requireGuards(content: DescribedContent, wallet: string, shown: 
 }
 
 function requireControl(
-  { address, owner, delegate, closeAuthority }: TokenGuard,
+  { address, owner, mint, delegate, delegated, closeAuthority }: TokenGuard,
   wallet: string,
   { delegates }: Pick<Sent, 'delegates'>,
 ): void {
   const is = (what: string, other: string) => unexpectedBuild(`its guard lets ${other} be the ${what} of ${address}`)
   // Null is the owner from whose address that of the account is derived, and it has no other.
   if (owner !== null && owner !== wallet) throw is('owner', owner)
-  if (delegate !== null && !delegates.has(delegate)) throw is('delegate', delegate)
+  if (owner !== null && mint === null) throw unexpectedBuild(`its guard lets ${address} be of another mint`)
+  const most = delegate === null || delegate === wallet ? delegated : delegates.get(delegate)
+  if (delegate !== null && most === undefined) throw is('delegate', delegate)
+  if (most !== undefined && delegated > most)
+    throw unexpectedBuild(`its guard lets ${delegate} take ${delegated} raw units of ${address}, and it needs ${most}`)
   if (closeAuthority !== null && closeAuthority !== wallet) throw is('close authority', closeAuthority)
 }
 
@@ -106,8 +110,8 @@ interface Sent {
   named: Set<string>
   /** Token accounts that it closes, which need no guard. */
   closed: Set<string>
-  /** Whom it lets spend. */
-  delegates: Set<string>
+  /** Whom it lets spend, and how many raw units. */
+  delegates: Map<string, bigint>
 }
 
 const OWN_ACCOUNT_CALLS: readonly string[] = ['transfer', 'transferChecked', 'approve', 'approveChecked', 'revoke']
@@ -128,7 +132,7 @@ function sentBy({ instructions }: DescribedContent, wallet: string): Sent {
     units: new Map(),
     named: new Set(),
     closed: new Set(),
-    delegates: new Set([wallet]),
+    delegates: new Map(),
   }
   const takes = (account: string, units: bigint) => sent.units.set(account, (sent.units.get(account) ?? 0n) + units)
   for (const { program, accounts, data, instruction, args } of instructions) {
@@ -146,7 +150,7 @@ function sentBy({ instructions }: DescribedContent, wallet: string): Sent {
     const account = String(source ?? call.account)
     if (OWN_ACCOUNT_CALLS.includes(type)) sent.named.add(account)
     if (type === 'closeAccount') sent.closed.add(account)
-    if (typeof call.delegate === 'string') sent.delegates.add(call.delegate)
+    if (typeof call.delegate === 'string') sent.delegates.set(call.delegate, amountOf(call.amount))
     if (/^(transfer|burn)/.test(type) && destination !== account) takes(account, amountOf(call.amount))
   }
   return sent

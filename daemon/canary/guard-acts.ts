@@ -55,7 +55,7 @@ export async function playGuards(stage: Stage): Promise<void> {
     await requireProgram(node, PROGRAMS.lighthouse)
     const [account, by] = [await tokenAccountAddress(mint, owner.address), { authority: owner.address }]
     const send = TOKEN.instruction('burn', { account, mint, ...by, signers: [] }, { amount: SENT })
-    const control = { owner: null, delegate: null, closeAuthority: null, isFrozen: false }
+    const control = { owner: null, mint: null, delegate: null, delegated: 0n, closeAuthority: null, isFrozen: false }
     const guard: TokenGuard = { kind: 'token', address: account, change: -SENT, least: 0n, ...control }
     await passes(guard, send)
     await isStopped({ ...guard, change: 1n - SENT }, send, CHANGE)
@@ -66,6 +66,11 @@ export async function playGuards(stage: Stage): Promise<void> {
       const given = TOKEN.instruction('setAuthority', { account, ...at }, { kind, newAuthority: other.address })
       await isStopped(guard, given, STATE)
     }
+    // As it is for an account that is not an associated one, and has a delegate.
+    const named: TokenGuard = { ...guard, owner: owner.address, mint, delegate: other.address, delegated: 1n }
+    await passes(named, delegated)
+    await isStopped({ ...named, delegated: 0n }, delegated, STATE)
+    await isStopped({ ...named, mint: other.address }, delegated, STATE)
   })
 }
 

@@ -33,7 +33,11 @@ export interface TokenGuard {
   least: bigint
   /** Its owner; null for the associated account of its owner, which no instruction can give away unnoticed. */
   owner: string | null
+  /** Null with the owner: the associated account of another mint has another address. */
+  mint: string | null
   delegate: string | null
+  /** The most that the delegate may take, in raw units. */
+  delegated: bigint
   closeAuthority: string | null
   isFrozen: boolean
 }
@@ -58,6 +62,7 @@ export const memoryBytes = (guards: readonly Guard[]): number =>
 const variant = (name: string, value: unknown = null) => ({ name, value })
 const is = (name: string, value: unknown) => variant(name, { value, operator: variant('equal') })
 const atLeast = (name: string, value: bigint) => variant(name, { value, operator: variant('greater_than_or_equal') })
+const atMost = (name: string, value: bigint) => variant(name, { value, operator: variant('less_than_or_equal') })
 /** What the node logs if a guard fails: the value and its bound. */
 const LOG_LEVEL = variant('failed_plaintext')
 
@@ -115,7 +120,8 @@ const walletAssertion = ({ address }: WalletGuard) =>
     },
   )
 
-const tokenAssertion = ({ address, owner, delegate, closeAuthority, isFrozen, least }: TokenGuard) =>
+/** Its mint is compared too, because programs can close the account and open it for another one. */
+const tokenAssertion = ({ address, owner, mint, delegate, delegated, closeAuthority, isFrozen, least }: TokenGuard) =>
   LIGHTHOUSE.instruction(
     'assert_token_account_multi',
     { target_account: address },
@@ -123,7 +129,9 @@ const tokenAssertion = ({ address, owner, delegate, closeAuthority, isFrozen, le
       log_level: LOG_LEVEL,
       assertions: [
         owner === null ? variant('owner_is_derived') : is('owner', owner),
+        ...(mint === null ? [] : [is('mint', mint)]),
         is('delegate', delegate),
+        ...(delegate === null ? [] : [atMost('delegated_amount', delegated)]),
         is('state', isFrozen ? FROZEN : INITIALIZED),
         is('close_authority', closeAuthority),
         ...(least === 0n ? [] : [atLeast('amount', least)]),
@@ -250,7 +258,9 @@ function guardIn({ accounts: [address = ''], data }: ReadInstruction, change: bi
     change,
     least: (said.get('amount') as bigint | undefined) ?? 0n,
     owner: (said.get('owner') as string | undefined) ?? null,
+    mint: (said.get('mint') as string | undefined) ?? null,
     delegate: (said.get('delegate') as string | null | undefined) ?? null,
+    delegated: (said.get('delegated_amount') as bigint | undefined) ?? 0n,
     closeAuthority: (said.get('close_authority') as string | null | undefined) ?? null,
     isFrozen: said.get('state') === FROZEN,
   }

@@ -73,11 +73,12 @@ const CASES: Record<string, Case> = {
     instructions: [open(wallet, account), fill],
     guards: [
       { kind: 'wallet', address: wallet, change: -RENT },
-      tokenGuard(own, { change: -70n, owner: wallet }),
+      tokenGuard(own, { change: -70n, owner: wallet, mint }),
       tokenGuard(account, { change: null, least: 70n }),
     ],
     words: [
-      ...[LENT, STAYS, `${own} loses at most 70 raw units`, `${wallet} owns ${own}`, ...kept(own).slice(1)],
+      ...[LENT, STAYS, `${own} loses at most 70 raw units`, `${wallet} owns ${own}`, `${own} holds tokens of ${mint}`],
+      ...kept(own).slice(1),
       ...[...kept(account), `${account} holds at least 70 raw units`],
     ],
     holding: own,

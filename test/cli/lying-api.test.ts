@@ -168,6 +168,7 @@ const LIES_ABOUT_GUARDS: Readonly<Record<string, Lie>> = {
     guards.map((guard) => ({ ...guard, address: addressOf(friend) })),
   ),
   'another owner of the token account': controlled({ owner: addressOf(thief) }),
+  'no mint of the token account': controlled({ owner: addressOf(own) }),
   'a delegate of the token account': controlled({ delegate: addressOf(thief) }),
   'another close authority of the token account': controlled({ closeAuthority: addressOf(thief) }),
 }

@@ -233,6 +233,36 @@ describe.skipIf(lacking.length > 0)(`a transaction ${needs}`, () => {
     expect([robbed.before.held, robbed.after.held, saved.after.held]).toEqual(['its own', 'the other', 'its own'])
   })
 
+  it('whose program lets a delegate take more than before gives it nothing', async () => {
+    const { robbed, saved } = await outcomes(async () => {
+      const scene = await locksOn(await shared())
+      const { creator, recipient, gold, chain } = scene
+      const { upgrade, restore } = replacing(chain, lock.id)
+      const account = tokenAccountOf(gold, creator.publicKey)
+      const power = spl.createApproveInstruction(account, recipient.publicKey, creator.publicKey, 10n)
+      expect(run(chain, [power], [creator]).err).toBeNull()
+      const metas = [{ place: 5, isWritable: true }, { place: 6 }, { place: 4, isSigner: true }]
+      const data = Buffer.concat([Buffer.of(4), Buffer.alloc(8, 0xff)])
+      const body = {
+        ...{ payer: addressOf(creator), mint: scene.mint, recipient: addressOf(recipient), amount: '1000' },
+        ...{ starts_at: isoOf(scene.now() + 100), cliff_at: isoOf(scene.now() + 100), periods: 10, frequency: 1_000 },
+      }
+      return {
+        signers: [creator],
+        build: built('/v2/locks', body),
+        meanwhile: () => upgrade(callingProgram({ accounts: 11, program: 7, metas, data })),
+        restore,
+        held: () => Buffer.from(chain.account(account.toBase58())!.data).readBigUInt64LE(121),
+      }
+    })
+    expect([robbed.before.held, robbed.after.held, saved.after.held]).toEqual([10n, 2n ** 64n - 1n, 10n])
+  })
+
+  it('whose programs close an account of the wallet and fill it with worthless tokens leaves it as it was', async () => {
+    const { robbed, saved } = await outcomes(exchanged)
+    expect([robbed.before.held, robbed.after.held, saved.after.held]).toEqual([500n, 0n, 500n])
+  })
+
   it('whose program takes more after an upgrade loses nothing', async () => {
     const found = await losses(async () => {
       const scene = await curve()
@@ -415,6 +445,65 @@ async function reopened(): Promise<Attack> {
         return Buffer.from(data.subarray(32, 64)).equals(vault.toBytes())
       })
       return owned.reduce((sum, account) => sum + (unitsIn(chain, account) ?? 0n), 0n)
+    },
+  }
+}
+
+/** Whose address is derived from the wallet, so that its signature alone can open it. */
+async function seeded(wallet: Keypair): Promise<{ address: PublicKey; seed: string }> {
+  const seed = 'savings'
+  return { seed, address: await PublicKey.createWithSeed(wallet.publicKey, seed, spl.TOKEN_PROGRAM_ID) }
+}
+
+/** Five programs turn: they empty an account of the wallet, close it, and open it again for another mint. */
+async function exchanged(): Promise<Attack> {
+  const chain = await chainOf()
+  const [wallet, thief] = [funded(chain), funded(chain)]
+  const [token, worthless] = [createMint(chain, wallet), createMint(chain, thief)]
+  const programs = Array.from({ length: 5 }, () => putProgram(chain, idleProgram()))
+  const helpers = programs.map((program) => PublicKey.findProgramAddressSync([], program))
+  const [[payer], [giver]] = [helpers[2]!, helpers[4]!]
+  chain.airdrop(payer.toBase58(), SOL)
+  const { seed, address } = await seeded(wallet)
+  const basis = { newAccountPubkey: address, basePubkey: wallet.publicKey, seed, space: spl.ACCOUNT_SIZE }
+  const place = { ...basis, lamports: Number(TOKEN_ACCOUNT_RENT), programId: token.program }
+  const opening = (fromPubkey: PublicKey, mint: PublicKey) => [
+    SystemProgram.createAccountWithSeed({ ...place, fromPubkey }),
+    spl.createInitializeAccount3Instruction(address, mint, wallet.publicKey),
+  ]
+  expect(run(chain, opening(wallet.publicKey, token.mint), [wallet]).err).toBeNull()
+  const source = give(chain, wallet, token, wallet.publicKey, 500n)
+  const fill = spl.createTransferInstruction(source, address, wallet.publicKey, 500n)
+  expect(run(chain, [fill], [wallet]).err).toBeNull()
+  const sink = give(chain, wallet, token, thief.publicKey, 1n)
+  const dross = give(chain, thief, worthless, giver, 500n)
+  const calls = [
+    spl.createTransferInstruction(address, sink, wallet.publicKey, 500n),
+    spl.createCloseAccountInstruction(address, thief.publicKey, wallet.publicKey),
+    ...opening(payer, worthless.mint),
+    spl.createTransferInstruction(dross, address, giver, 500n),
+  ]
+  const outer = calls.map(({ keys, programId }, i) => ({
+    programId: programs[i]!,
+    keys: [
+      ...keys.map((key) => ({ ...key, isSigner: key.pubkey.equals(wallet.publicKey) })),
+      { pubkey: programId, isSigner: false, isWritable: false },
+    ],
+    data: Buffer.alloc(0),
+  }))
+  return {
+    signers: [wallet],
+    build: (guard) => guarded(wallet, guard, outer),
+    meanwhile() {
+      for (const [i, { keys, data }] of calls.entries()) {
+        const metas = keys.map(({ isSigner, isWritable }, at) => ({ place: at, isSigner, isWritable }))
+        const call = { accounts: keys.length + 1, program: keys.length, metas, data, seed: helpers[i]![1] }
+        putProgram(chain, callingProgram(call), programs[i])
+      }
+    },
+    held() {
+      const { data } = chain.account(address.toBase58())!
+      return token.mint.equals(new PublicKey(data.subarray(0, 32))) ? Buffer.from(data).readBigUInt64LE(64) : 0n
     },
   }
 }

@@ -113,6 +113,18 @@ const BROKEN: Record<string, Broken> = {
     why: `the guard of ${account} stopped it: its delegate changed meanwhile to nobody`,
     unlogged: `the guard of ${account} stopped it: its delegate changed meanwhile`,
   }),
+  'of an account whose delegate could take more': ({ account, approve, other }) => ({
+    guards: [tokenGuard(account, { delegate: other, delegated: 0n })],
+    instructions: [approve],
+    why: `the guard of ${account} stopped it: its delegate could take 1 raw units meanwhile, at most 0 raw units may be`,
+    unlogged: `the guard of ${account} stopped it: its delegate could take more meanwhile, at most 0 raw units may be`,
+  }),
+  'of an account of another mint': ({ account, pay, wallet, other }) => ({
+    guards: [tokenGuard(account, { owner: wallet, mint: other })],
+    instructions: [pay(0n)],
+    why: expect.stringMatching(`^the guard of ${account} stopped it: its mint changed meanwhile to `),
+    unlogged: `the guard of ${account} stopped it: its mint changed meanwhile`,
+  }),
   'of an account that others may close': ({ account, giveClose, other }) => ({
     guards: [tokenGuard(account)],
     instructions: [giveClose],

@@ -75,11 +75,12 @@ const token = fc.record({
   change: fc.option(change),
   least: u64,
   owner: fc.option(address),
-  delegate: fc.option(address),
-  closeAuthority: fc.option(address),
-  isFrozen: fc.boolean(),
+  mint: fc.option(address),
+  ...{ closeAuthority: fc.option(address), isFrozen: fc.boolean() },
 })
-const guards: fc.Arbitrary<Guard[]> = fc.uniqueArray(fc.oneof(wallet, token), {
+const power = fc.oneof(fc.record({ delegate: address, delegated: u64 }), fc.constant({ delegate: null, delegated: 0n }))
+const controlled = fc.tuple(token, power).map(([guard, of]) => ({ ...guard, ...of }))
+const guards: fc.Arbitrary<Guard[]> = fc.uniqueArray(fc.oneof(wallet, controlled), {
   ...{ minLength: 1, maxLength: 5, selector: (guard: Guard) => guard.address },
 })
 

@@ -23,6 +23,10 @@ function weakened(guards: readonly Guard[]): Map<string, Guard[]> {
     if (change !== null) found.set(name('only holds what it opens'), guards.with(i, { ...guard, change: null }))
     if (guard.least > 0n) found.set(name('opens it with less'), guards.with(i, { ...guard, least: guard.least - 1n }))
     found.set(name('has a delegate'), guards.with(i, { ...guard, delegate: someAddress() }))
+    const { delegate, delegated } = guard
+    if (delegate !== null)
+      found.set(name('lets a unit more be taken'), guards.with(i, { ...guard, delegated: delegated + 1n }))
+    if (guard.mint !== null) found.set(name('may be of any mint'), guards.with(i, { ...guard, mint: null }))
     found.set(name('may be closed'), guards.with(i, { ...guard, closeAuthority: someAddress() }))
     found.set(name('has another owner'), guards.with(i, { ...guard, owner: someAddress() }))
     found.set(name('is frozen'), guards.with(i, { ...guard, isFrozen: true }))
@@ -71,6 +75,22 @@ const ACTS: Record<string, Act> = {
     scene.send(instructions as TransactionInstruction[], [scene.wallet, nonce])
     scene.local.advance(2)
     return [SystemProgram.nonceAdvance(at), scene.pay(scene.stranger.publicKey, 3n * SOL)]
+  },
+  'sends from a second account, of which another may take some': (scene) => {
+    const { mint, held } = scene.mint()
+    const second = Keypair.generate()
+    const [space, lamports] = [spl.ACCOUNT_SIZE, Number(scene.local.minimumBalance(spl.ACCOUNT_SIZE))]
+    const place = { fromPubkey: scene.key, newAccountPubkey: second.publicKey, space, lamports }
+    scene.send(
+      [
+        SystemProgram.createAccount({ ...place, programId: spl.TOKEN_PROGRAM_ID }),
+        spl.createInitializeAccount3Instruction(second.publicKey, mint, scene.key),
+        spl.createTransferInstruction(held, second.publicKey, scene.key, 90n),
+        spl.createApproveInstruction(second.publicKey, scene.stranger.publicKey, scene.key, 40n),
+      ],
+      [scene.wallet, second],
+    )
+    return [spl.createTransferInstruction(second.publicKey, held, scene.key, 7n)]
   },
   'is paid by another': (scene) => {
     const { mint, held } = scene.mint()

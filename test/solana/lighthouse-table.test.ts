@@ -198,11 +198,18 @@ describe('an instruction of Lighthouse', () => {
     const payer = accounts[0]!
     const guards: Guard[] = [
       { kind: 'wallet', address: payer, change: -5n },
-      tokenGuard(accounts[1]!, { change: -7n, least: 3n, delegate: accounts[2]!, owner: payer }),
+      tokenGuard(accounts[1]!, {
+        change: -7n,
+        least: 3n,
+        delegate: accounts[2]!,
+        delegated: 9n,
+        owner: payer,
+        mint: payer,
+      }),
     ]
     const { first, last } = guardInstructions(payer, guards)
     const all = [...first, ...last].map((each) => ({ ...each, accounts: each.accounts.map(({ address }) => address) }))
-    expect(conditionTexts(payer, all).flat()).toHaveLength(8)
+    expect(conditionTexts(payer, all).flat()).toHaveLength(10)
     const codes = fc.constantFrom(6001, 6005, 6009, 6400, 6401, 6404, 6500)
     const [place, at, byte] = [fc.nat(all.length - 1), fc.nat(200), fc.nat(255)]
     const lines = fc.constantFrom('Result (Failed): Some(-9) >= Some(-5)', 'Result: ', 'None', 'Result (Failed): x')

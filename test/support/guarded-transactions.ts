@@ -27,7 +27,7 @@ export function plainTransaction(envelope: PlainTransaction, instructions: reado
 /** The guard of an associated account without a delegate, of which nothing may leave. */
 export const tokenGuard = (address: string, more: Partial<TokenGuard> = {}): TokenGuard => ({
   ...{ kind: 'token', address, change: 0n, least: 0n },
-  ...{ owner: null, delegate: null, closeAuthority: null, isFrozen: false },
+  ...{ owner: null, mint: null, delegate: null, delegated: 0n, closeAuthority: null, isFrozen: false },
   ...more,
 })
 

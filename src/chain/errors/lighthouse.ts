@@ -120,6 +120,10 @@ function breachWords(condition: Condition, found: string | null, isOwn: boolean)
       ? `it would hold less than ${least}`
       : `it would hold ${rawText(number)}, at least ${least} must be there`
   }
+  if (isOwn && field === 'delegated_amount') {
+    const most = rawText(BigInt(value as bigint))
+    return `its delegate could take ${number === null ? 'more' : rawText(number)} meanwhile, at most ${most} may be`
+  }
   const now = found === null ? '' : found === 'none' ? ' to nobody' : ` to ${programName(found) ?? found}`
   if (field === 'owner_is_derived') return 'its owner changed meanwhile'
   if (operator === 'equal') {
@@ -133,6 +137,7 @@ function breachWords(condition: Condition, found: string | null, isOwn: boolean)
 
 const CHANGED: Readonly<Record<string, string>> = {
   owner: 'owner',
+  mint: 'mint',
   known_owner: 'program',
   delegate: 'delegate',
   close_authority: 'close authority',

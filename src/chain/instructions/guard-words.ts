@@ -112,10 +112,12 @@ function changeWords({ kind, address, change }: Guard): string[] {
 function stateWords(guard: Guard): string[] {
   const { address } = guard
   if (guard.kind === 'wallet') return [`${address} stays a wallet of the System program without data`]
-  const { delegate, closeAuthority, least, isFrozen, owner } = guard
+  const { delegate, delegated, closeAuthority, least, isFrozen, owner, mint } = guard
   return [
     owner === null ? `${address} stays the associated account of its owner` : `${owner} owns ${address}`,
+    ...(mint === null ? [] : [`${address} holds tokens of ${mint}`]),
     `the delegate of ${address} is ${delegate ?? 'nobody'}`,
+    ...(delegate === null ? [] : [`the delegate of ${address} may take at most ${rawText(delegated)}`]),
     `${closeAuthority ?? 'only its owner'} may close ${address}`,
     `${address} is ${isFrozen ? '' : 'not '}frozen`,
     ...(least === 0n ? [] : [`${address} holds at least ${rawText(least)}`]),

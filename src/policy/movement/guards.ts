@@ -56,13 +56,16 @@ function tokenGuard(
   const left = sumOf(transfers, ({ from, mint }) => from === address && mint === token.mint)
   const moved = sumOf(transfers, ({ from, to, mint }) => to === address && isOfMint(mint) && isOwn(from))
   const change = smaller(shown, moved - left)
+  const isAssociated = address === associatedTokenAddress(wallet, token.mint, account.owner)
   return {
     kind: 'token',
     address,
     change: isKnown ? change : null,
     least: isKnown ? 0n : larger(change, 0n),
-    owner: address === associatedTokenAddress(wallet, token.mint, account.owner) ? null : wallet,
+    owner: isAssociated ? null : wallet,
+    mint: isAssociated ? null : token.mint,
     delegate: token.delegate,
+    delegated: token.delegate === null ? 0n : token.delegatedAmount,
     closeAuthority: token.closeAuthority,
     isFrozen: token.state === 'frozen',
   }
@@ -127,7 +130,9 @@ function holds(held: Guard, needed: Guard): boolean {
   if (held.kind === 'wallet' || needed.kind === 'wallet') return isAtLeast(held.change, needed.change)
   const isSame =
     held.owner === needed.owner &&
+    held.mint === needed.mint &&
     held.delegate === needed.delegate &&
+    held.delegated <= needed.delegated &&
     held.closeAuthority === needed.closeAuthority &&
     held.isFrozen === needed.isFrozen
   return isSame && held.least >= needed.least && isAtLeast(held.change, needed.change)
