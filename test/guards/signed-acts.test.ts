@@ -28,17 +28,21 @@ async function opened(guards: string) {
     expect((await service.request('PATCH', '/v2/signer/policy', { body })).status).toBe(200)
   }
   await policy({ guards })
+  /** Time passes meanwhile, so that the first transaction of several is confirmed. */
+  const moving = <T>(work: Promise<T>): Promise<T> => {
+    const timer = setInterval(() => {
+      chain.advance(1)
+      service.clock.advance(5_000)
+    }, 100)
+    return work.finally(() => clearInterval(timer))
+  }
   return {
+    service,
     policy,
     own: addressOf(service.wallet),
-    /** Asks while time passes, so that the first transaction of several is confirmed. */
+    moving,
     async asked(path: string, body: object) {
-      const moving = setInterval(() => {
-        chain.advance(1)
-        service.clock.advance(5_000)
-      }, 100)
-      const request = service.request('POST', path, { body: { ...body, mode: 'signed' } })
-      const { json } = await request.finally(() => clearInterval(moving))
+      const { json } = await moving(service.request('POST', path, { body: { ...body, mode: 'signed' } }))
       expect(json.error).toBeUndefined()
       return json.data
     },
@@ -91,6 +95,18 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
       expect(guarded(signatures)).toEqual(Array.from({ length: count }, () => [own]))
       expect(guard).toBeUndefined()
     }
+  })
+
+  it('required, a launch of several transactions that waited is guarded in each', async () => {
+    const { service, own, moving, guarded, extents } = await opened('required')
+    const [person] = await approversOf(service, 1, { operations: ['pool.create'] })
+    const launch = { creator: own, name: 'My Token', symbol: 'MTK', image: IMAGE, buy_amount: 0.25, mode: 'signed' }
+    const { json } = await service.request('POST', '/v2/pools', { body: launch })
+    expect(json.data?.mode, JSON.stringify(json.error)).toBe('proposed')
+    await moving(decide(service, json.data.proposal, person!))
+    const rows = await service.services.store.db.selectFrom('signings').select('signature').orderBy('seq').execute()
+    expect(guarded(rows.map(({ signature }) => signature ?? ''))).toEqual([[own], [own]])
+    expect(await extents()).toEqual(['whole', 'whole'])
   })
 
   it('required, an act that waited is signed as it was approved, also if it takes less by then', async () => {

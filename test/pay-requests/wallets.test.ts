@@ -166,6 +166,13 @@ describe('a pay request', () => {
     expect((await pay.until(made.id, 'paid')).signature).toBe(real)
   })
 
+  it('builds without guards if its request wants none', async () => {
+    const { request } = transferTo(someAddress())
+    const made = await pay.create({ request: { ...request, body: { ...request.body, guard: 'off' } } })
+    const { instructions } = await pay.fetch(made.link, await pay.wallet())
+    expect(instructions.map(({ programId }) => programId.toBase58())).not.toContain(LIGHTHOUSE.id)
+  })
+
   it('is paid by a wallet that leaves the guards out', async () => {
     const wallet = await pay.wallet()
     const made = await pay.create(transferTo(someAddress()))
