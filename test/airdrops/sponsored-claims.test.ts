@@ -84,6 +84,17 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
     },
   )
 
+  it('that cannot be guarded is refused before its claimer signs, if the policy requires guards', async () => {
+    const { first, refused, build, platform, request, chain, id } = await openSponsoredAirdrop()
+    const held = chain.account(addressOf(platform))!
+    // Enough for the claim, and too little to lend the guards their rent.
+    chain.setAccount(addressOf(platform), { ...held, lamports: SPONSORED_COST + 1_000_000n })
+    await build(first)
+    await request('PATCH', '/v2/signer/policy', { body: { guards: 'required' } })
+    const { status, param, details } = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
+    expect([status, param, details.reason]).toEqual([400, 'guard', 'no_lamports'])
+  })
+
   it('serves a wallet without lamports, leaves it so, and costs exactly fee and rent', async () => {
     const { first, build, submitted, lamportsOf, platform, tokensOf, mint, settle, eventsOf, id, sponsorship } =
       await openSponsoredAirdrop({ service: await shared() })
