@@ -2,16 +2,20 @@
 import { createAssociatedTokenAccountInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { requireRoom } from '../../src/chain/sending/guarding.ts'
 import { timelessSha256 } from '../../src/operations/signing/waiting-draft.ts'
-import { guardsOfMessage } from '../../src/solana/guards.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { guardsOfMessage, withGuards } from '../../src/solana/guards.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { airdropsOn } from '../support/airdrops.ts'
 import { approversOf, decide } from '../support/approvers.ts'
+import { plainTransaction } from '../support/guarded-transactions.ts'
 import { IMAGE } from '../support/launches.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
-import { addressOf, SOL, walletOn } from '../support/wallets.ts'
+import { addressOf, SOL, someAddress, walletOn } from '../support/wallets.ts'
 
 const NEEDED = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.lighthouse]
 const lacking = NEEDED.filter(({ id }) => !hasProgram(id))
@@ -139,5 +143,19 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
     const { raw, err } = chain.transaction(signature)!
     expect(err).toBeNull()
     expect(timelessSha256(raw)).toBe(proposal.message_sha256)
+  })
+})
+
+describe('a transaction of several', () => {
+  it('is refused before any is signed if it will have no room for its guards', () => {
+    const payer = someAddress()
+    const memo = (bytes: number) => {
+      const envelope = { payer, recentBlockhash: someAddress() }
+      return plainTransaction(envelope, [{ program: MEMO_PROGRAM, accounts: [], data: Buffer.alloc(bytes) }])
+    }
+    const guards = [{ kind: 'wallet', address: payer, change: -1n }] as const
+    const room = MAX_TRANSACTION_BYTES - withGuards(memo(900), guards).length
+    expect(() => requireRoom(memo(900 + room), guards)).not.toThrow()
+    expect(() => requireRoom(memo(900 + room + 1), guards)).toThrow(/1 bytes more than the transaction has room for/)
   })
 })
