@@ -104,15 +104,39 @@ describe.each(PROGRAMS)('the excess rent of %s', (name, program) => {
       for (let n = 0; n < most + 2; n++) {
         it.old.token({ program: n % 2 === 0 ? program : others[0]!, excess: EXCESS + BigInt(n), isAssociated: false })
       }
-      const first = await it.build({ tx_version })
+      const guard = 'off'
+      const first = await it.build({ tx_version, guard })
       expect(first.accounts).toHaveLength(most)
       expect(sumOf(first.accounts)).toBe(BigInt(first.lamports))
       expect(first.remaining).toEqual({ accounts: 2, lamports: String(2n * EXCESS + 1n), transactions: 1 })
       expect(it.gain(first.transaction, tx_version)).toBe(BigInt(first.lamports) - BigInt(first.fee))
-      const second = await it.build({ tx_version })
+      const second = await it.build({ tx_version, guard })
       expect(second.lamports).toBe(first.remaining.lamports)
       expect(it.gain(second.transaction, tx_version)).toBe(BigInt(second.lamports) - BigInt(second.fee))
       await it.nothing({ tx_version })
+    },
+  )
+
+  it.each([
+    [0, true, 8],
+    [0, false, 6],
+    [1, true, 13],
+    [1, false, 13],
+  ] as const)(
+    'of many accounts takes fewer at once in version %d, so that each is guarded (associated: %s)',
+    async (tx_version, isAssociated, most) => {
+      const it = await open()
+      const other = PROGRAMS.map(([, each]) => each).find((each) => each !== program)!
+      for (let n = 0; n < 30; n++) it.old.token({ program: n % 2 === 0 ? program : other, amount: 1n, isAssociated })
+      let left = 30
+      for (const guard of ['when_it_fits', 'required']) {
+        const built = await it.build({ tx_version, guard })
+        left -= most
+        expect(built.guard).toMatchObject({ state: 'whole', reason: null })
+        expect([built.accounts.length, built.guard.token_accounts.length]).toEqual([most, most])
+        expect(built.remaining).toMatchObject({ accounts: left, transactions: Math.ceil(left / most) })
+        expect(it.gain(built.transaction, tx_version)).toBe(BigInt(built.lamports) - BigInt(built.fee))
+      }
     },
   )
 
@@ -190,7 +214,7 @@ describe('a reclaim', () => {
   it('does not take an account twice while its transaction may still land', async () => {
     const it = await open()
     for (let n = 0; n < MOST_RECLAIMED[0] + 1; n++) it.old.token({ amount: 1n })
-    const first = await it.build()
+    const first = await it.build({ guard: 'off' })
     const addresses: string[] = first.accounts.map(({ address }: { address: string }) => address)
     const before = addresses.map((address) => [address, it.chain.account(address)!] as const)
     await it.submit(first, it.owner)
@@ -281,7 +305,7 @@ describe('the platform wallet', () => {
     const lamportsOf = () => all.chain.account(wallet)!.lamports
     for (let n = 0; n < 30; n++) old.token({ amount: n % 2 === 0 ? 1n : 0n, program: PROGRAMS[n % 2]![1] })
     const mint = old.ownMint(TOKEN_2022_PROGRAM)
-    const body = { payer: someAddress(), close_empty: true, mode: 'signed' }
+    const body = { payer: someAddress(), close_empty: true, mode: 'signed', guard: 'off' }
     const scoped = await service.key({ scopes: ['fees:claim', 'airdrop:admin'] })
     expect((await all.request('POST', RECLAIMS, { body, key: scoped })).status).toBe(403)
     const before = lamportsOf()

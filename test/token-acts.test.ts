@@ -197,19 +197,24 @@ describe.each(PROGRAMS)('a token of %s', (_, program) => {
     expect(await param('mints', { recipients: both })).toBe('recipients')
   })
 
-  it('says how many wallets of a list fit into one transaction', async () => {
+  it.each([
+    ['off', 'none'],
+    ['required', 'whole'],
+  ])('says how many wallets of a list fit into one transaction with guards %s', async (guard, state) => {
     const { refused, built, land, authority, held } = await opened(program)
     const payer = addressOf(authority)
     const recipients = Array.from({ length: 64 }, () => ({ wallet: addressOf(Keypair.generate()), amount: '3' }))
-    const { param, details } = await refused('POST', 'mints', { payer, recipients })
+    const { param, details } = await refused('POST', 'mints', { payer, recipients, guard })
     expect([param, details.recipients]).toEqual(['recipients', 64])
-    expect(details.fits).toBeGreaterThan(8)
+    expect(details.fits).toBeGreaterThan(guard === 'off' ? 8 : 7)
     const first = recipients.slice(0, details.fits)
-    land(await built('POST', 'mints', { payer, recipients: first }), authority)
+    const minted = await built('POST', 'mints', { payer, recipients: first, guard })
+    expect(minted.guard.state).toBe(state)
+    land(minted, authority)
     expect(first.map(({ wallet }) => held(wallet))).toEqual(first.map(() => 3n))
     const wallets = first.map(({ wallet }) => wallet)
-    land(await built('POST', 'freezes', { payer, wallets }), authority)
-    land(await built('DELETE', 'freezes', { payer, wallets }), authority)
+    land(await built('POST', 'freezes', { payer, wallets, guard }), authority)
+    land(await built('DELETE', 'freezes', { payer, wallets, guard }), authority)
   })
 
   it('is minted, burned and frozen by the platform wallet within its policy, and a dry run leaves nothing', async () => {

@@ -142,9 +142,13 @@ describe('the transfer fees of a token', () => {
       mint,
       Array.from({ length: 23 }, (_, i) => BigInt(i + 1) * 100n),
     )
-    const { json } = await ask('POST', mint, 'harvests', {})
+    const { json } = await ask('POST', mint, 'harvests', { guard: 'off' })
     expect([json.data.accounts.length, json.data.accounts[0].amount]).toEqual([20, '23'])
     expect([json.data.remaining_accounts, json.data.remaining_amount]).toEqual([3, '6'])
+    for (const act of ['harvests', 'withheld-withdrawals']) {
+      const guarded = await ask('POST', mint, act, {})
+      expect(guarded.json.data).toMatchObject({ remaining_accounts: 10, guard: { state: 'whole' } })
+    }
     const version1 = await ask('POST', mint, 'harvests', { tx_version: 1 })
     expect(version1.json.data).toMatchObject({ remaining_accounts: 0, amount: '276' })
   })

@@ -12,7 +12,7 @@ import { signOne } from '../signing/device.ts'
 import { buildFields, type SigningFlags, termsField } from '../signing/flags.ts'
 import { UnprovenEnd } from '../signing/following.ts'
 import { forecastFunds, repeatFunds } from '../signing/funds.ts'
-import { guardLines, listSignerLines, previewLine } from '../signing/preview.ts'
+import { listGuardLines, listSignerLines, previewLine } from '../signing/preview.ts'
 import { simulateBuild } from '../signing/run-failures.ts'
 import { sendAll } from '../signing/sending.ts'
 import type { ActingVault } from '../signing/wallet.ts'
@@ -120,7 +120,7 @@ async function previewOf<R extends { line: number }, D extends BuiltRow>(
     lines: [
       ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
       ...of.notes.map((note) => previewLine('', note)),
-      ...guardLines(forecast),
+      ...listGuardLines(forecast),
       previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are ${list.kind.done} already`),
       ...list.lines(open, { first, data, simulation: forecast.simulation, payer }),
     ],

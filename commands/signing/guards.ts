@@ -62,10 +62,12 @@ export function requireGuards(content: DescribedContent, wallet: string, shown: 
   const sent = sentBy(content, wallet)
   const isPlain = content.instructions.every(({ program }) => PLAIN_PROGRAMS.includes(program))
   const own = guards.find((guard): guard is WalletGuard => guard.kind === 'wallet' && guard.address === wallet)
-  if (own === undefined) throw unexpectedBuild(`it has no guard of ${wallet}`)
+  if (own === undefined && !(isPlain && isEmptied(sent, wallet, shown)))
+    throw unexpectedBuild(`it has no guard of ${wallet}`)
   const most = lamportsOf(content, wallet, { sent, shown, isPlain })
-  if (most !== null && -own.change > most) {
-    const [allowed, needed] = [-own.change, most].map(solOf)
+  const allowance = -(own?.change ?? 0n)
+  if (most !== null && allowance > most) {
+    const [allowed, needed] = [allowance, most].map(solOf)
     throw unexpectedBuild(`its guard lets ${allowed} SOL leave ${wallet}, and it needs ${needed}`)
   }
   const tokens = guards.filter((guard): guard is TokenGuard => guard.kind === 'token')
@@ -163,6 +165,12 @@ interface Known {
   shown: Simulation | null
   isPlain: boolean
 }
+
+/** A wallet that sends everything has no guard, because nothing of it is left. */
+const isEmptied = ({ payments }: Sent, wallet: string, shown: Simulation | null): boolean =>
+  payments.length > 0 &&
+  (shown?.balance_changes.every(({ address, mint, after }) => address !== wallet || mint !== null || after === '0') ??
+    true)
 
 /** The most lamports that need to leave the wallet besides the fee; null if nothing here shows it. */
 function lamportsOf(content: DescribedContent, wallet: string, { sent, shown, isPlain }: Known): bigint | null {

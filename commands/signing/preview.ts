@@ -70,6 +70,12 @@ export function runLines(
 export const guardLines = ({ signer, simulation, ...shown }: SimulatedBuild): string[] =>
   guardTexts(shown, signer, simulation).map((text, i) => previewLine(i === 0 ? 'guard' : '', text))
 
+/** The same for a list, of whose transactions one was tried. */
+export const listGuardLines = (forecast: SimulatedBuild): string[] => [
+  previewLine('guard', 'each transaction has its own, the first:'),
+  ...guardTexts(forecast, forecast.signer, forecast.simulation).map((text) => previewLine('', text)),
+]
+
 const consensusText = (state: ClusterState | null) =>
   state === null || state.consensus === null ? '' : ` (${CONSENSUS_NAMES[state.consensus]})`
 

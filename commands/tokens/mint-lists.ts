@@ -13,7 +13,7 @@ import { transactionsOf } from '../signing/built-transactions.ts'
 import { agreedSession } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
 import { fundsOfEach } from '../signing/funds.ts'
-import { guardLines, listSignerLines, previewLine } from '../signing/preview.ts'
+import { listGuardLines, listSignerLines, previewLine } from '../signing/preview.ts'
 import {
   type Act,
   type ActAnswer,
@@ -136,7 +136,7 @@ async function previewOf<D extends ActAnswer>(
   return {
     lines: [
       ...listSignerLines(payer, isSigned, `here, each before it is signed: ${demand.says}`),
-      ...guardLines(forecast),
+      ...listGuardLines(forecast),
       previewLine('rows', `${rows.length}, of which ${built.length} are to be done`),
       ...built
         .slice(0, MOST_SHOWN)

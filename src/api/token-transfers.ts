@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
 import { address, allowProgramsField, digits, mintAddress, otherWallet, treeId, u64Digits } from './chain-scalars.ts'
-import { buildBody, writeBody } from './envelope.ts'
+import { buildBody, txTermsShape, writeBody } from './envelope.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { TOKENS_TAG } from './tokens.ts'
@@ -93,7 +93,7 @@ const roomOf = (version: number) =>
       ready: z.int().meta({ description: 'Wallets that already have their token account' }),
       to_open: z.int().meta({ description: 'Wallets whose token account is opened' }),
     })
-    .meta({ description: `Most recipients in one transaction of version ${version}` })
+    .meta({ description: `Most recipients in one transaction of version ${version}, beside its guards if it gets any` })
 
 const tokenTransferPlan = z
   .object({
@@ -142,7 +142,11 @@ export const tokenTransfers = {
     tag: TOKENS_TAG,
     summary: 'Check which wallets can receive a token, and the cost of sending it',
     description: 'Reads the chain and builds nothing. Split a longer list into several requests.',
-    body: writeBody({ ...transferFields, recipients: walletAmounts('recipients', MOST_IN_PLAN) }),
+    body: writeBody({
+      ...transferFields,
+      recipients: walletAmounts('recipients', MOST_IN_PLAN),
+      guard: txTermsShape.guard,
+    }),
     data: tokenTransferPlan,
     dry: true,
   }),

@@ -109,10 +109,13 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
     follows === undefined ? readLatestBlockhash(chain) : lifetimeOfBuilt(follows),
     plan.createdBytes === undefined ? undefined : rentFor(chain, plan.createdBytes),
   ])
+  const getsGuards = follows === undefined && (await addsGuards(services))
   let guarding = unguarded('off')
   let failsGuarded = false
   const build = async (terms: Terms) => {
-    const made = await plan.build({ payer, recentBlockhash, ...terms, after, ...(rent === undefined ? {} : { rent }) })
+    const isGuarded = getsGuards && !failsGuarded
+    const envelope = { payer, recentBlockhash, ...terms, after, isGuarded }
+    const made = await plan.build({ ...envelope, ...(rent === undefined ? {} : { rent }) })
     await refuseFailing(services, made.transaction, { force: services.force })
     const guarded = await guard({ ...services, failsGuarded }, plan, made)
     guarding = guarded.guarding
@@ -166,6 +169,17 @@ async function reasonAgainst(
   if (follows !== undefined) return 'not_simulated'
   if (failsGuarded) return 'fails'
   return (await failsInTrial(services, PROGRAMS.lighthouse)) ? 'program_changed' : null
+}
+
+/** Whether what is built now gets guards, so that a list takes fewer rows. */
+export async function addsGuards({
+  guard = 'when_it_fits',
+  vaultActing,
+  ...services
+}: Pick<BuildingServices, 'chain' | 'programs' | 'guard' | 'vaultActing'>): Promise<boolean> {
+  if (guard === 'off' || vaultActing !== undefined) return false
+  const { chain } = services
+  return (await chain.hasProgram(PROGRAMS.lighthouse.id)) && !(await failsInTrial(services, PROGRAMS.lighthouse))
 }
 
 type Terms = Pick<Envelope, 'before' | 'messageConfig'>

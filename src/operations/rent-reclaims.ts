@@ -5,8 +5,8 @@ import type { Input, Result } from '../api/route.ts'
 import { MOST_EXECUTED_ACCOUNTS } from '../chain/programs/squads/index.ts'
 import {
   buildReclaim,
+  fittingReclaims,
   type LeftOutAccount,
-  MOST_RECLAIMED,
   type Reclaimable,
   type ReclaimableAccount,
   readReclaimable,
@@ -24,7 +24,7 @@ import { TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { recordedMints } from '../store/resources/tokens.ts'
 import { unconfirmedTransactions } from '../store/transactions/transactions.ts'
 import { inEitherMode, type PlannedBuild, type Summary } from './act.ts'
-import { type BuiltTransaction, buildTransaction } from './building.ts'
+import { addsGuards, type BuiltTransaction, buildTransaction } from './building.ts'
 import { groupedBy } from './ledger/acts.ts'
 
 type Routes = Api['rentReclaims']
@@ -48,15 +48,20 @@ async function planReclaim(
 ): Promise<PlannedBuild<ReclaimSummary>> {
   const [pending, knownMints] = await Promise.all([pendingReclaims(context, payer), recordedMints(context.store.db)])
   const found = await readReclaimable(context.chain, { wallet: payer, closesEmpty: close_empty, knownMints })
-  const most = context.vaultActing === undefined ? MOST_RECLAIMED[context.txVersion] : MOST_EXECUTED_ACCOUNTS
+  const { txVersion: version, vaultActing } = context
+  const isGuarded = await addsGuards(context)
+  const fitting = (accounts: readonly ReclaimableAccount[]) =>
+    vaultActing === undefined
+      ? fittingReclaims(accounts, { wallet: payer, version, isGuarded })
+      : MOST_EXECUTED_ACCOUNTS
   const left: LeftOutAccount[] = [...found.leftOut]
   let open = withoutThose(found.accounts, pending, 'pending', left)
   for (let refused = 0; ; refused++) {
     if (open.length === 0) throw nothingToReclaim(payer, found, left)
-    const chosen = open.slice(0, most)
+    const chosen = open.slice(0, fitting(open))
     try {
       const built = await buildChosen(context, payer, chosen)
-      return { built, summary: summaryOf(found, { built, chosen, open, left, most }) }
+      return { built, summary: summaryOf(found, { built, chosen, open, left, fitting }) }
     } catch (error) {
       if (!(error instanceof RefusedAccount) || refused === MOST_REFUSED) throw error
       open = withoutThose(open, new Set([error.account]), 'refused', left)
@@ -110,15 +115,17 @@ interface ChosenAccounts {
   /** All that can be reclaimed now, the chosen ones first. */
   open: readonly ReclaimableAccount[]
   left: readonly LeftOutAccount[]
-  /** Most accounts in one transaction. */
-  most: number
+  /** How many of them fit into one transaction, from the first on. */
+  fitting(accounts: readonly ReclaimableAccount[]): number
 }
 
-function summaryOf(found: Reclaimable, { built, chosen, open, left, most }: ChosenAccounts): ReclaimSummary {
+function summaryOf(found: Reclaimable, { built, chosen, open, left, fitting }: ChosenAccounts): ReclaimSummary {
   const lamports = sumOf(chosen)
   const fee = feeOfMessage(decodeWireTransaction(built.transaction).message)
   if (lamports <= fee) throw belowCost(lamports, fee)
   const rest = open.slice(chosen.length)
+  let transactions = 0
+  for (let at = 0; at < rest.length; at += fitting(rest.slice(at))) transactions += 1
   return {
     accounts: chosen.map(({ program, lamports, minimum, ...account }) => ({
       ...account,
@@ -131,7 +138,7 @@ function summaryOf(found: Reclaimable, { built, chosen, open, left, most }: Chos
     remaining: {
       accounts: rest.length,
       lamports: String(sumOf(rest)),
-      transactions: Math.ceil(rest.length / most),
+      transactions,
     },
     ...circumstances(found, left),
   }

@@ -79,7 +79,10 @@ describe('svc airdrops send', () => {
     expect(dry.exitCode).toBe(0)
     expect(dry.stderr).toContain('337.5, of 1,000 in the wallet')
     expect(dry.stderr).toContain(`${solOf(25n * TOKEN_2022_ACCOUNT_RENT)} SOL for 25 token accounts`)
-    expect(dry.stderr).toContain('3 transactions')
+    expect(dry.stderr).toContain('4 transactions, each of at most 14 wallets, or 7 without')
+    expect(dry.stderr).toMatch(
+      /guard +each transaction has its own, the first:\n +at most 0\.\d+ SOL can leave your wallet/,
+    )
     expect([existsSync(`${file}.send.jsonl`), await held(wallets[0]!)]).toEqual([false, null])
 
     const out = join(cli.home, 'paid.csv')
@@ -90,7 +93,7 @@ describe('svc airdrops send', () => {
     expect(lines.map((line) => line.split(',').slice(0, 3).join())).toEqual(
       wallets.map((wallet, i) => `${wallet},${i + 1}.5,sent`),
     )
-    expect(new Set(first.recipients.map(({ signature }: { signature: string }) => signature)).size).toBe(3)
+    expect(new Set(first.recipients.map(({ signature }: { signature: string }) => signature)).size).toBe(4)
     expect(await Promise.all([0, 24].map((i) => held(wallets[i]!)))).toEqual([1_500_000n, 25_500_000n])
 
     const again = await json(send(file))

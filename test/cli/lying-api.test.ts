@@ -1467,6 +1467,25 @@ describe.skipIf(lacks)('Guards that the API wrote otherwise than required', () =
     )
   })
 
+  it('are refused by svc wallet send of SOL, but what empties a wallet has none', async () => {
+    const pays = (amount: string) => [
+      'wallet',
+      'send',
+      addressOf(friend),
+      amount,
+      '-k',
+      files.own,
+      '--guard',
+      'required',
+    ]
+    await expectRefused(
+      pays('0.5'),
+      guarding(() => []),
+    )
+    const { exitCode, stdout } = await run([...pays('all'), '--dry-run'])
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/guard +nothing needs one/)])
+  })
+
   it('are refused by a list before each batch', async () => {
     await expectRefused([...sendsToTwo(), '--guard', 'required'], weaker('token', 1n))
     await expectRefused([...sendsToTwo(), '--guard', 'required'], weaker('wallet', 20_000_000n))

@@ -86,7 +86,7 @@ describe.skipIf(lacks)('A list of a vault', () => {
     expect(statuses(await ok(send))).toEqual(['executed', 'proposed'])
     const [, again] = firstIds(await ok(send)) as [string, string]
     expect(again).not.toBe(two)
-    expect(first.rows[0].name).toBe(`${wallets[0]} and 8 more`)
+    expect(first.rows[0].name).toBe(`${wallets[0]} and 6 more`)
 
     written((i) => (i === 0 ? 5 : i + 1))
     await cli.refused(send, `${wallets[0]} was sent 1000000 raw units by the proposal ${one}`)

@@ -3,7 +3,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { MOST_RECIPIENTS } from '../../src/chain/programs/tokens/index.ts'
+import { MOST_GUARDED_RECIPIENTS, MOST_RECIPIENTS } from '../../src/chain/programs/tokens/index.ts'
 import { addressOf, airdropsOn } from '../support/airdrops.ts'
 import { createMint, type Extension, give } from '../support/gold.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
@@ -55,13 +55,20 @@ const PROGRAMS = [
 ] as const
 
 describe.each(PROGRAMS)('a transfer of %s', (_, program) => {
-  it.each([0, 1] as const)(
-    'of version %d pays as many as fit, to new and known wallets, and not one more',
-    async (version) => {
+  it.each([
+    [0, 'off'],
+    [1, 'off'],
+    [0, 'required'],
+    [1, 'required'],
+  ] as const)(
+    'of version %d with guards %s pays as many as fit, to new and known wallets, and not one more',
+    async (version, guard) => {
       const { ok, refused, payer, token, held, landAny, chain } = await open({ 'priority-fee': '1000' })
       const mint = token(program)
-      const body = { payer: addressOf(payer), mint, tx_version: version }
-      const { ready, opened } = MOST_RECIPIENTS[version]
+      const body = { payer: addressOf(payer), mint, tx_version: version, guard }
+      const { ready, opened } = (guard === 'off' ? MOST_RECIPIENTS : MOST_GUARDED_RECIPIENTS)[version]
+      const plan = await ok('POST', PLAN, { payer: addressOf(payer), mint, guard, recipients: of(strangers(1)) })
+      expect(plan.fits[`v${version}`]).toEqual({ ready, to_open: opened })
       const wallets = strangers(opened + 1)
       const tooMany = await refused('POST', CREATE, { ...body, recipients: of(wallets) })
       expect([tooMany.status, tooMany.param, tooMany.details.fits]).toEqual([400, 'recipients', opened])
@@ -101,7 +108,7 @@ describe.each(PROGRAMS)('a transfer of %s', (_, program) => {
     const known: string[] = []
     const before = new Map<string, bigint>()
     await fc.assert(
-      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 9 }), async (rows) => {
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 7 }), async (rows) => {
         const wallets = rows.map(({ isNew }, i) => (isNew ? undefined : known[i]) ?? strangers(1)[0]!)
         const recipients = wallets.map((wallet, i) => ({ wallet, amount: String(rows[i]!.amount) }))
         const built = await ok('POST', CREATE, { payer: addressOf(payer), mint, recipients })
@@ -191,7 +198,7 @@ describe('a transfer', () => {
       const at = spl.getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(wallet), true, TOKEN_2022)
       chain.airdrop(at.toBase58(), 1_000_000n)
     }
-    const body = { payer: addressOf(payer), mint }
+    const body = { payer: addressOf(payer), mint, guard: 'off' }
     for (const tx_version of [0, 1] as const) {
       const answer = await refused('POST', CREATE, { ...body, recipients: of(wallets), tx_version })
       expect(answer.details.fits).toBe(tx_version === 0 ? 7 : 8)

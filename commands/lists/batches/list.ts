@@ -13,7 +13,7 @@ import { amountWords, type ListToken } from '../../merkle/list-units.ts'
 import { checkedBuild, signingFor } from '../../signing/demand.ts'
 import { programsField, type TermsFlags, termsField } from '../../signing/flags.ts'
 import { readLamports, solPayment } from '../../signing/funds.ts'
-import { guardLines, listSignerLines, previewLine } from '../../signing/preview.ts'
+import { listGuardLines, listSignerLines, previewLine } from '../../signing/preview.ts'
 import { type SimulatedBuild, simulateBuild, wouldFail } from '../../signing/run-failures.ts'
 import type { ActingVault } from '../../signing/wallet.ts'
 import { usage } from '../../ui/problem.ts'
@@ -184,7 +184,7 @@ async function previewOf(
       ...(pending === 0 ? [] : [previewLine('first', earlier)]),
       ...(act.hasAmounts ? [previewLine('amounts', amountWords([amounts], token))] : []),
       ...lines,
-      ...(forecast === null ? [] : guardLines(forecast)),
+      ...(forecast === null ? [] : listGuardLines(forecast)),
     ],
     funds: {
       payments: [solPayment(payer, cost, await readLamports(session, payer))],

@@ -44,10 +44,11 @@ export const planOfVault = (
 
 async function planTransfers(session: Session, run: BatchRun, rows: readonly SendRow[]): Promise<Plan> {
   const terms = run.terms as SendTermsOfList
-  const forecast = await planRows(session, terms, rows)
+  const { tx_version: version = 0, ...guard } = run.txTerms
+  const forecast = await planRows(session, { ...terms, ...guard }, rows)
   if (forecast === null) return NOTHING
   const { held, lamports, rentPerAccount } = forecast
-  const fits = run.txTerms.tx_version === 1 ? forecast.fits.v1 : forecast.fits.v0
+  const fits = version === 1 ? forecast.fits.v1 : forecast.fits.v0
   const rentOf = (some: readonly SendRow[]) => rentPerAccount * BigInt(some.filter(({ opens }) => opens).length)
   const [start] = batchesOf(rows, fits)
   const canTry = start !== undefined && held >= totalOf(start) && lamports > rentOf(start)

@@ -2,6 +2,7 @@
 import type { TransferFault } from '../../../src/api/token-transfers.ts'
 import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
 import type { Session } from '../../cli/session.ts'
+import type { TermsField } from '../../signing/flags.ts'
 import { usage } from '../../ui/problem.ts'
 import { counted } from '../../ui/words.ts'
 import { patiently } from '../patience.ts'
@@ -104,7 +105,7 @@ function refuseOtherList(
  */
 export async function planRows(
   session: Session,
-  terms: SendTermsOfList,
+  terms: SendTermsOfList & Pick<TermsField, 'guard'>,
   rows: readonly SendRow[],
 ): Promise<SendForecast | null> {
   const open = rows.filter(({ status }) => status === 'to send')

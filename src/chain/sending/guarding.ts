@@ -9,6 +9,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import type { Chain } from '../connection.ts'
 import { readRentRate } from '../reads/rpc-reads.ts'
 import { readMovements } from './movements.ts'
+import type { Envelope } from './unsigned.ts'
 
 /** Why a transaction has no guards, or not all of them. */
 export type UnguardedReason = NonNullable<GuardAnswer['reason']>
@@ -79,6 +80,26 @@ export function requireRoom(transaction: Uint8Array, guards: readonly Guard[]): 
   const missingBytes = sizeWith(transaction, guards, undefined) - maxBytesOf(transaction)
   if (missingBytes > 0) requireGuarded({ ...unguarded('no_room'), missingBytes })
 }
+
+const NOTHING_LEAVES = { change: 0n, least: 0n, owner: null, delegate: null, closeAuthority: null, isFrozen: false }
+
+/** Whether guards of the payer and of these associated accounts of it fit too, if the transaction gets any. */
+export function hasRoomForGuards(
+  { payer, isGuarded = false }: Pick<Envelope, 'payer' | 'isGuarded'>,
+  transaction: Uint8Array,
+  accounts: readonly string[],
+): boolean {
+  if (!isGuarded) return true
+  const tokens = accounts.map((address): Guard => ({ kind: 'token', address, ...NOTHING_LEAVES }))
+  const guards: Guard[] = [{ kind: 'wallet', address: payer, change: 0n }, ...tokens]
+  return sizeWith(transaction, guards, undefined) <= maxBytesOf(transaction)
+}
+
+/** Instructions that these guards execute: three each, the closing of their memory, and three calls that open it. */
+export const traceOfGuards = (
+  { isGuarded = false }: Pick<Envelope, 'isGuarded'>,
+  accounts: readonly string[],
+): number => (isGuarded ? 3 * (1 + accounts.length) + 4 : 0)
 
 /** Infinity if there is room in bytes but not in accounts. */
 function sizeWith(transaction: Uint8Array, guards: readonly Guard[], loaded: Parameters<typeof withGuards>[2]): number {

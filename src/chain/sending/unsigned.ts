@@ -26,6 +26,8 @@ export interface Envelope {
   before?: readonly TransactionInstruction[]
   /** Instructions after the others: the platform fee. */
   after?: readonly TransactionInstruction[]
+  /** Whether guards are added to it; a list then takes fewer rows. */
+  isGuarded?: boolean
 }
 
 /** A lookup table with the addresses of it that a transaction may load, by their places. */

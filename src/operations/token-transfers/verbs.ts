@@ -6,6 +6,7 @@ import { claimStatusAddress, decodeClaimStatus } from '../../chain/programs/merk
 import {
   buildTokenTransfers,
   failedRecipient,
+  MOST_GUARDED_RECIPIENTS,
   MOST_RECIPIENTS,
   type OnChainToken,
   readReceivers,
@@ -26,6 +27,7 @@ import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import { act } from '../act.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
+import { addsGuards } from '../building.ts'
 import { greatestTransferFee, requireSendable, transferNote } from './transfer-faults.ts'
 
 type Routes = Api['tokenTransfers']
@@ -114,6 +116,7 @@ export async function planTokenTransfers(
   const fee = greatestTransferFee(token)
   const payable = recipients.filter(({ fault }) => fault === null)
   const opened = payable.filter(({ receiver }) => receiver.isMissing).length
+  const most = (await addsGuards(context)) ? MOST_GUARDED_RECIPIENTS : MOST_RECIPIENTS
   return {
     mint: token.mint,
     token_program: token.tokenProgram,
@@ -123,7 +126,7 @@ export async function planTokenTransfers(
     lamports: String(lamports),
     rent_per_account: String(rentPerAccount),
     transfer_fee: fee && { basis_points: fee.basisPoints, maximum_fee: String(fee.maximumFee) },
-    fits: { v0: roomIn(0), v1: roomIn(1) },
+    fits: { v0: roomOf(most[0]), v1: roomOf(most[1]) },
     recipients: recipients.map(({ receiver, amount, fault }) => ({
       wallet: receiver.wallet,
       amount: String(amount),
@@ -137,7 +140,7 @@ export async function planTokenTransfers(
   }
 }
 
-const roomIn = (version: 0 | 1) => ({ ready: MOST_RECIPIENTS[version].ready, to_open: MOST_RECIPIENTS[version].opened })
+const roomOf = ({ ready, opened }: { ready: number; opened: number }) => ({ ready, to_open: opened })
 
 // Reads everything that a transfer to many wallets depends on: the token, the sender, and whether each wallet can
 // receive.

@@ -5,6 +5,7 @@ import { MOST_EXECUTED_ACCOUNTS } from '../../chain/programs/squads/index.ts'
 import {
   buildHarvest,
   buildWithheldWithdrawal,
+  MOST_GUARDED_WITHHELD,
   MOST_WITHHELD,
   type OnChainToken,
   readReceivers,
@@ -13,6 +14,7 @@ import {
 } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { addsGuards } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
 import { transferNote } from '../token-transfers/transfer-faults.ts'
 import { requireExtensionAuthority } from './authorities.ts'
@@ -75,12 +77,10 @@ interface Chosen {
 }
 
 /** Throws bad_request naming an account of the request that is not one of the mint, or for too many of them. */
-async function chooseWithheld(
-  { chain, txVersion, vaultActing }: Context,
-  mint: string,
-  asked: readonly string[] | undefined,
-): Promise<Chosen> {
-  const most = vaultActing === undefined ? MOST_WITHHELD[txVersion] : MOST_EXECUTED_ACCOUNTS
+async function chooseWithheld(context: Context, mint: string, asked: readonly string[] | undefined): Promise<Chosen> {
+  const { chain, txVersion, vaultActing } = context
+  const fitting = (await addsGuards(context)) ? MOST_GUARDED_WITHHELD : MOST_WITHHELD
+  const most = vaultActing === undefined ? fitting[txVersion] : MOST_EXECUTED_ACCOUNTS
   if (asked !== undefined && asked.length > most) {
     throw badRequest(`accounts: ${asked.length} do not fit into one transaction, ${most} do: send those first`, {
       param: 'accounts',

@@ -42,7 +42,8 @@ export async function buildWalletActs(input: WalletActs): Promise<UnsignedTransa
       done(account, amount),
     ]
   })
-  return compileForEach(input, wallets, groups, param)
+  const own = wallets.filter(({ wallet }) => wallet === input.payer).map(({ tokenAccount }) => tokenAccount)
+  return compileForEach(input, { wallets, groups, own }, param)
 }
 
 /** The payer holds the pause or the close authority of a Token-2022 mint; closing returns the rent to it. */

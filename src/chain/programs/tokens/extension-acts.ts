@@ -4,6 +4,8 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 
 /** Most token accounts of one withdrawal or harvest, by the version of its transaction. */
 export const MOST_WITHHELD = { 0: 20, 1: 48 } as const
+/** The same beside the guards of the payer and its token account. */
+export const MOST_GUARDED_WITHHELD = { 0: 13, 1: 48 } as const
 
 export interface WithheldWithdrawal extends Envelope {
   mint: string

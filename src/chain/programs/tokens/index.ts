@@ -14,6 +14,7 @@ export {
   buildHarvest,
   buildWithheldWithdrawal,
   type ExtensionUpdates,
+  MOST_GUARDED_WITHHELD,
   MOST_WITHHELD,
 } from './extension-acts.ts'
 export { readHoldings, type WalletHolding, type WalletHoldings } from './holdings.ts'
@@ -27,7 +28,7 @@ export {
   receivingFault,
   type TokenReceiver,
 } from './receivers.ts'
-export { buildReclaim, MOST_RECLAIMED, reclaimUnits } from './reclaim.ts'
+export { buildReclaim, fittingReclaims, MOST_RECLAIMED, reclaimUnits } from './reclaim.ts'
 export { type AuthorityTransfer, buildAuthorityTransfer } from './revocation.ts'
 export {
   decodeTokenState,
@@ -42,6 +43,7 @@ export {
   buildTokenTransfers,
   decimalsProof,
   failedRecipient,
+  MOST_GUARDED_RECIPIENTS,
   MOST_RECIPIENTS,
   type ProvenMint,
   type TokenTransfers,

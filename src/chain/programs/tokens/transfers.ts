@@ -4,6 +4,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTION_TRACE } from '../../../solana/constants.ts'
+import { hasRoomForGuards, traceOfGuards } from '../../sending/guarding.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import type { TokenProgram } from './types.ts'
 
@@ -39,6 +40,12 @@ export const MOST_RECIPIENTS = {
   1: { ready: 60, opened: 10 },
 } as const
 
+/** The same beside the guards of the payer and its token account. */
+export const MOST_GUARDED_RECIPIENTS = {
+  0: { ready: 14, opened: 7 },
+  1: { ready: 54, opened: 9 },
+} as const
+
 /** Instructions that are executed for a transfer, and for the opening before it: the program's own and its calls. */
 const TRANSFER_TRACE = 1
 const OPENING_TRACE = { plain: 5, withLamports: 7 }
@@ -59,32 +66,32 @@ export const transferUnits = (recipients: readonly Pick<TransferRecipient, 'open
 
 /** Throws bad_request with `details.fits` for more recipients than one transaction has room for. */
 export async function buildTokenTransfers(input: TokenTransfers): Promise<UnsignedTransaction> {
-  return compileForEach(input, input.recipients, await transferInstructions(input), 'recipients')
+  const groups = await transferInstructions(input)
+  return compileForEach(input, { wallets: input.recipients, groups, own: [input.source] }, 'recipients')
 }
 
 /**
- * Compiles the instructions of each wallet into one transaction. `param` is the field of the list. Throws bad_request
- * with `details.fits` for more wallets than one transaction has room for.
+ * Compiles the instructions of each wallet into one transaction, beside its guards. `param` is the field of the list.
+ * Throws bad_request with `details.fits` for more wallets than one transaction has room for.
  */
 export async function compileForEach(
   envelope: Envelope,
-  wallets: readonly OpenedWallet[],
-  groups: readonly TransactionInstruction[][],
+  list: WalletGroups,
   param: string,
 ): Promise<UnsignedTransaction> {
-  const list = { envelope, wallets, groups }
-  const built = await compiledWithin(list)
+  const built = await compiledWithin(envelope, list)
   if (built !== null) return built
-  throw tooMany(param, groups.length, await mostThatFit(list), envelope.messageConfig === undefined)
+  throw tooMany(param, list.groups.length, await mostThatFit(envelope, list), envelope.messageConfig === undefined)
 }
 
 type OpenedWallet = Pick<TransferRecipient, 'opens' | 'hasLamports'>
 
 interface WalletGroups {
-  envelope: Envelope
   wallets: readonly OpenedWallet[]
   /** The instructions of each wallet. */
   groups: readonly TransactionInstruction[][]
+  /** The payer's token accounts among those that are written to. */
+  own: readonly string[]
 }
 
 /** The instructions of each recipient, in order. They identify the recipient of a failed instruction. */
@@ -140,12 +147,16 @@ export async function decimalsProof(owner: string, proven: ProvenMint): Promise<
 }
 
 /** Returns null if it does not fit in one transaction. */
-async function compiledWithin({ envelope, wallets, groups }: WalletGroups): Promise<UnsignedTransaction | null> {
+async function compiledWithin(
+  envelope: Envelope,
+  { wallets, groups, own }: WalletGroups,
+): Promise<UnsignedTransaction | null> {
   const trace = wallets.slice(0, groups.length).reduce((sum, wallet) => sum + traceOf(wallet), 0)
   const others = (envelope.before?.length ?? 0) + (envelope.after?.length ?? 0)
-  if (trace + others > MAX_INSTRUCTION_TRACE) return null
+  if (trace + others + traceOfGuards(envelope, own) > MAX_INSTRUCTION_TRACE) return null
   try {
-    return await compileUnsigned(envelope, groups.flat())
+    const built = await compileUnsigned(envelope, groups.flat())
+    return hasRoomForGuards(envelope, built.transaction, own) ? built : null
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error
@@ -158,11 +169,12 @@ function traceOf({ opens, hasLamports }: OpenedWallet): number {
 }
 
 /** The number of the first wallets that fit, by halving. */
-async function mostThatFit(list: WalletGroups): Promise<number> {
+async function mostThatFit(envelope: Envelope, list: WalletGroups): Promise<number> {
   let [fits, fails] = [0, list.groups.length]
   while (fails - fits > 1) {
     const middle = Math.floor((fits + fails) / 2)
-    if ((await compiledWithin({ ...list, groups: list.groups.slice(0, middle) })) === null) fails = middle
+    const part = { ...list, groups: list.groups.slice(0, middle) }
+    if ((await compiledWithin(envelope, part)) === null) fails = middle
     else fits = middle
   }
   return fits
