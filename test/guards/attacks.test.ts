@@ -6,6 +6,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
+import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
 import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { PROGRAMS, SQUADS_SETTINGS } from '../../src/solana/programs.ts'
@@ -453,6 +454,18 @@ async function reopened(): Promise<Attack> {
 async function seeded(wallet: Keypair): Promise<{ address: PublicKey; seed: string }> {
   const seed = 'savings'
   return { seed, address: await PublicKey.createWithSeed(wallet.publicKey, seed, spl.TOKEN_PROGRAM_ID) }
+}
+
+/** A transaction that svc does not build, with guards as every build gets them. */
+async function guarded(payer: Keypair, guard: Guard, instructions: TransactionMessage['instructions']) {
+  const { chain } = (await shared()).services
+  const recentBlockhash = (await chain.local()).latestBlockhash().blockhash
+  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions })
+  const transaction = new VersionedTransaction(message.compileToV0Message()).serialize()
+  if (guard === 'off') return Buffer.from(transaction).toString('base64')
+  const answer = await guardedTransaction(chain, transaction, [addressOf(payer)])
+  expect(answer.guarding).toMatchObject({ reason: null })
+  return Buffer.from(answer.transaction).toString('base64')
 }
 
 /** Five programs turn: they empty an account of the wallet, close it, and open it again for another mint. */
