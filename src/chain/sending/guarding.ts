@@ -81,7 +81,10 @@ export function requireRoom(transaction: Uint8Array, guards: readonly Guard[]): 
   if (missingBytes > 0) requireGuarded({ ...unguarded('no_room'), missingBytes })
 }
 
-const NOTHING_LEAVES = { change: 0n, least: 0n, owner: null, delegate: null, closeAuthority: null, isFrozen: false }
+const NOTHING_LEAVES = {
+  ...{ change: 0n, least: 0n, owner: null, mint: null, delegate: null, delegated: 0n },
+  ...{ closeAuthority: null, isFrozen: false },
+}
 
 /** Whether guards of the payer and of these associated accounts of it fit too, if the transaction gets any. */
 export function hasRoomForGuards(
