@@ -119,7 +119,7 @@ describe.each(PROGRAMS)('the excess rent of %s', (name, program) => {
 
   it.each([
     [0, true, 8],
-    [0, false, 6],
+    [0, false, 4],
     [1, true, 13],
     [1, false, 13],
   ] as const)(

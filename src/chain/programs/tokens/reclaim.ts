@@ -12,7 +12,7 @@ import type { ReclaimableAccount } from './excess.ts'
  */
 export const MOST_RECLAIMED = { 0: 25, 1: 61 } as const
 /** Bytes of the instructions of one account, of the guard of an account that stays, and of that of the wallet. */
-const [RECLAIM_BYTES, ASSOCIATED_BYTES, OTHER_BYTES, WALLET_BYTES] = [40, 62, 95, 166]
+const [RECLAIM_BYTES, ASSOCIATED_BYTES, OTHER_BYTES, WALLET_BYTES] = [40, 62, 129, 166]
 const ROOM = { 0: MOST_RECLAIMED[0] * RECLAIM_BYTES, 1: 3_600 } as const
 /** Addresses that guards add, and instructions that are executed for those of the wallet and for another. */
 const [GUARD_ADDRESSES, WALLET_TRACE, GUARD_TRACE] = [3, 9, 3]
