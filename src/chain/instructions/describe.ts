@@ -2,6 +2,7 @@
  * Names instructions with the roles of their accounts and with their arguments, from the bytes alone: every account and
  * every byte of the data is in the answer.
  */
+import { groupedDecimalOf } from '../../solana/amounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import type { DescribedInstruction, InstructionArgument } from '../../solana/described-instructions.ts'
@@ -31,7 +32,7 @@ import { TOKEN_METADATA_INTERFACE } from '../../solana/programs/token-metadata-i
 import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import { loadedPlaces, type PlaceAddresses, proposedMessage, unwrapMessage } from '../../solana/squads/index.ts'
 import { controlWords } from './control-words.ts'
-import { conditionTexts } from './guard-words.ts'
+import { conditionTexts, rawText } from './guard-words.ts'
 
 interface ReadInstruction {
   /** Null for an unknown instruction. */
@@ -74,12 +75,8 @@ export function describeMessage(message: DecodedMessage, places: PlaceAddresses 
     accounts,
     read: { program: own.program, accounts: accounts.map(({ address }) => address), data: Buffer.from(data, 'hex') },
   }))
-  const conditions = conditionTexts(
-    message.keys[0] ?? '',
-    all.map(({ read }) => read),
-  )
-  return withMints(
-    all.map(({ own, accounts, read: { program, accounts: addresses, data } }, place) => {
+  const described = withMints(
+    all.map(({ own, accounts, read: { program, accounts: addresses, data } }) => {
       const { roles, ...read } = describeInstruction(program, addresses, data)
       const inner = proposedMessage(program, data)
       const described = {
@@ -90,10 +87,31 @@ export function describeMessage(message: DecodedMessage, places: PlaceAddresses 
           ? {}
           : { inner: describeMessage(unwrapMessage({ ...inner, loaded: loadedPlaces(inner, places) }), places) }),
       }
-      return { ...described, control: controlWords(described), conditions: conditions[place] ?? [] }
+      return { ...described, control: controlWords(described), conditions: [] }
     }),
   )
+  const reads = all.map(({ read }) => read)
+  const conditions = conditionTexts(message.keys[0] ?? '', reads, amountsIn(described))
+  return described.map((each, place) => ({ ...each, conditions: conditions[place] ?? [] }))
 }
+
+/** Shows raw units of a token account as an amount of its mint, if an instruction that names it proves the decimals. */
+function amountsIn(described: readonly DescribedInstruction[]) {
+  const known = new Map<string, Set<string>>()
+  for (const { program, accounts, args } of described)
+    for (const { mint, decimals } of isTokenProgram(program) ? args : []) {
+      if (!mint || decimals === null) continue
+      for (const { address, role } of accounts)
+        if (role !== null && TOKEN_ACCOUNT_ROLES.includes(role)) addTo(known, address, `${decimals} ${mint}`)
+    }
+  return (units: bigint, account: string): string => {
+    const [decimals, mint] = (onlyOf(known.get(account)) ?? '').split(' ')
+    return mint === undefined ? rawText(units) : `${groupedDecimalOf(units, Number(decimals))} of ${mint}`
+  }
+}
+
+/** Roles of the accounts whose tokens an instruction of a token program counts. */
+const TOKEN_ACCOUNT_ROLES: readonly string[] = ['source', 'destination', 'account']
 
 /**
  * Adds the mint and decimals of an amount if another instruction shows them: one that opens the token account, or

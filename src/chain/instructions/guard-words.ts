@@ -89,8 +89,15 @@ function shown(value: unknown): string {
     .join(', ')
 }
 
+/** Raw units of a token account as people see them. */
+type AmountText = (units: bigint, account: string) => string
+
 /** The clauses of each instruction by its place, without repetitions. */
-export function conditionTexts(payer: string, all: readonly ReadInstruction[]): string[][] {
+export function conditionTexts(
+  payer: string,
+  all: readonly ReadInstruction[],
+  amountOf: AmountText = rawText,
+): string[][] {
   const own = readGuards(payer, all)
   if (own === null) return all.map((each) => [...new Set(conditionsOf(each).map(conditionWords))])
   const left = [...own.guards]
@@ -99,17 +106,17 @@ export function conditionTexts(payer: string, all: readonly ReadInstruction[]): 
     const isChange = LIGHTHOUSE.nameOf(each.data) === 'assert_account_delta'
     // The last instruction of a guard says what stays as it is, and the one before it how much may leave.
     const guard = isChange ? left[0] : left.shift()
-    return guard === undefined ? [] : isChange ? changeWords(guard) : stateWords(guard)
+    return guard === undefined ? [] : isChange ? changeWords(guard, amountOf) : stateWords(guard, amountOf)
   })
 }
 
-function changeWords({ kind, address, change }: Guard): string[] {
+function changeWords({ kind, address, change }: Guard, amountOf: AmountText): string[] {
   if (change === null) return []
-  const text = kind === 'wallet' ? solText : rawText
+  const text = (units: bigint) => (kind === 'wallet' ? solText(units) : amountOf(units, address))
   return [change > 0n ? `${address} gains at least ${text(change)}` : `${address} loses at most ${text(-change)}`]
 }
 
-function stateWords(guard: Guard): string[] {
+function stateWords(guard: Guard, amountOf: AmountText): string[] {
   const { address } = guard
   if (guard.kind === 'wallet') return [`${address} stays a wallet of the System program without data`]
   const { delegate, delegated, closeAuthority, least, isFrozen, owner, mint } = guard
@@ -117,10 +124,10 @@ function stateWords(guard: Guard): string[] {
     owner === null ? `${address} stays the associated account of its owner` : `${owner} owns ${address}`,
     ...(mint === null ? [] : [`${address} holds tokens of ${mint}`]),
     `the delegate of ${address} is ${delegate ?? 'nobody'}`,
-    ...(delegate === null ? [] : [`the delegate of ${address} may take at most ${rawText(delegated)}`]),
+    ...(delegate === null ? [] : [`the delegate of ${address} may take at most ${amountOf(delegated, address)}`]),
     `${closeAuthority ?? 'only its owner'} may close ${address}`,
     `${address} is ${isFrozen ? '' : 'not '}frozen`,
-    ...(least === 0n ? [] : [`${address} holds at least ${rawText(least)}`]),
+    ...(least === 0n ? [] : [`${address} holds at least ${amountOf(least, address)}`]),
   ]
 }
 
