@@ -61,5 +61,5 @@ function missingTexts({ guards, reported }: ShownGuards): string[] {
   if (reported?.reason) return [`${what}: ${printable(reported.text ?? reported.reason)} (reported by the API)`]
   if (guards.length > 0) return []
   if (reported === undefined) return ['not guarded: the API is older']
-  return [reported.state === 'none' ? 'nothing needs one' : 'not guarded, although the API says that it is']
+  return [reported.state === 'none' ? 'not needed' : 'not guarded, although the API says that it is']
 }
