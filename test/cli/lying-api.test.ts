@@ -1653,6 +1653,11 @@ describe.skipIf(lacks)('A proposal that the API built otherwise than asked', () 
     await expectRefused(vaults, account(LOCK, 6))
   })
 
+  it('is not made with guards required, which it has only when it is executed', async () => {
+    const args = [...proposed(world.multisig), '--guard', 'required']
+    await expectUnsigned(args, null, liar.answer, /a proposal has no guards[\s\S]*svc proposals execute/)
+  })
+
   it('is signed if the API is honest, and nothing is done yet', async () => {
     const { exitCode, stdout, stderr } = await run([...proposed(`${world.multisig}:0`), '--json'])
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
