@@ -10,6 +10,7 @@ import { withAddresses } from '../commands/cli/symbols.ts'
 import { processTerminal, withTerminal } from '../commands/cli/terminal.ts'
 import { isUnattended } from '../commands/cli/unattended.ts'
 import { withVault } from '../commands/signing/acting-vault.ts'
+import { withDeviceTerms } from '../commands/signing/flags.ts'
 import { loadPaint, PLAIN } from '../commands/ui/paint.ts'
 import { EXIT, Problem } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
@@ -94,7 +95,8 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     await session.readView()
     const { ui, squads } = session
     const typed = await withAddresses(parsed.verb, await readInputs(parsed, { argv, ui, squads }), session)
-    const inputs = await withVault(parsed.verb, typed, session)
+    const terms = await withDeviceTerms(parsed.verb, typed, session)
+    const inputs = await withVault(parsed.verb, terms, session)
     const outcome = await parsed.verb.run(inputs as never, session).catch(outcomeOfWaiting)
     if (outcome.data !== undefined) await showAnswer(outcome, parsed.verb, session)
     session.ui.flush()

@@ -104,9 +104,9 @@ async function takeStep(
 
 /** Throws a usage problem for a flag that only a transaction has: a rule's decision sends none. */
 function refuseFlags({ id: of, ...flags }: StepInput, allowed: readonly string[] = []): void {
-  const given = Object.entries(flags).find(
-    ([name, value]) => value !== undefined && value !== false && !allowed.includes(name),
-  )
+  // Guards are off of themselves where a device signs.
+  const isUnsaid = (value: unknown) => value === undefined || value === false || value === 'off'
+  const given = Object.entries(flags).find(([name, value]) => !isUnsaid(value) && !allowed.includes(name))
   if (given === undefined) return
   const param = `--${given[0].replaceAll('_', '-')}`
   throw usage(`${param} is for the proposals of a multisig: ${of} is one of a rule, and nothing is sent for it`, {

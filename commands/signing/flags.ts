@@ -1,5 +1,14 @@
 /** Declares the flags of every command that signs. */
-import { type CommandInput, type CommandInputs, choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
+import {
+  type CommandInput,
+  type CommandInputs,
+  choiceOf,
+  type InputValues,
+  text,
+  toggle,
+  type Verb,
+} from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import type { ActingVault } from './wallet.ts'
 
 export const KEYPAIR = text(
@@ -136,4 +145,18 @@ export type SigningFlags = Omit<InputValues<typeof SIGNING>, 'payer' | 'qr' | 's
   payer?: string | undefined
   qr?: string | undefined
   squads?: ActingVault | undefined
+}
+
+/**
+ * A device shows what known programs do, but only a hash of a transaction with guards. So what it signs has none, unless
+ * the flag asks for them.
+ */
+export async function withDeviceTerms(
+  { flags }: Verb,
+  inputs: Record<string, unknown>,
+  { wallet }: Pick<Session, 'wallet'>,
+): Promise<Record<string, unknown>> {
+  if (!('guard' in flags && 'keypair' in flags) || inputs.guard !== undefined || inputs.signed === true) return inputs
+  const isDevice = await wallet.isDevice(inputs.keypair as string | undefined).catch(() => false)
+  return isDevice ? { ...inputs, guard: 'off' } : inputs
 }

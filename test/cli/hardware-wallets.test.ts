@@ -4,15 +4,19 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeMessage } from '../../src/solana/messages.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { lacksCore } from '../support/assets.ts'
 import { LedgerEmulator, REJECTED } from '../support/ledger-emulator.ts'
+import { hasProgram } from '../support/programs.ts'
 import { someAddress } from '../support/wallets.ts'
 import { lacksPrograms } from './cold-key.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
 import { started } from './following.ts'
 import { type Served, serveHere } from './served.ts'
 
+const lacksGuards = !hasProgram(PROGRAMS.lighthouse.id)
 const OK = 0x9000
 const TRANSPORT = '@ledgerhq/hw-transport-node-hid-noevents'
 /** More slots than a blockhash lasts, in seconds of the embedded chain. */
@@ -119,6 +123,23 @@ describe('A Ledger', () => {
     const built = await svc('wallet', 'send', recipient, '1', '--payer', address, '--build-only', '--json')
     expect([built.exitCode, ledger.shown.length]).toEqual([0, 1])
   })
+
+  it.skipIf(lacksGuards)(
+    'is shown what it signs without guards, and a hash with them if they are asked for',
+    async () => {
+      const { svc, ledger, url } = await connected('guards')
+      const programsOf = () => {
+        const { keys, instructions } = decodeMessage(ledger.shown.at(-1)!.message)
+        return instructions.map(({ programIdIndex }) => keys[programIdIndex])
+      }
+      const send = (...more: string[]) => svc('wallet', 'send', someAddress(), '0.5', '-k', url, ...more)
+      const plain = await send()
+      expect(plain.stderr).toContain('not guarded: guards are off')
+      expect(programsOf()).not.toContain(PROGRAMS.lighthouse.id)
+      expect((await send('--guard', 'required')).exitCode).toBe(0)
+      expect(programsOf()).toContain(PROGRAMS.lighthouse.id)
+    },
+  )
 
   it('creates a token, whose mint signs here', async () => {
     const { json, ledger, url, address } = await connected('tokens', [1])
