@@ -23,6 +23,7 @@ import {
   opens,
   pays,
   platformFee,
+  requireShownGuards,
   type Signing,
   signingFor,
   unexpectedBuild,
@@ -133,6 +134,7 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
     const transaction = await checkedBuild(session, data.transaction, demand)
     const forecast = await simulateBuild(session, transaction, claimer, data.guard)
     requireFreeOfCost(forecast.simulation, claimer)
+    await requireShownGuards(session, transaction, demand, forecast)
     return { data: { ...data, transaction }, forecast, demand }
   }
   const { data, forecast, demand } = await build()

@@ -15,6 +15,7 @@ import {
   checkedBuild,
   demanding,
   opens,
+  requireShownGuards,
   type Sent,
   type Signing,
   signingFor,
@@ -182,6 +183,7 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   const checked = await checkedBuild(session, data.transaction, demand)
   const forecast = await simulateBuild(session, data.transaction, payer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
+  await requireShownGuards(session, checked, demand, forecast)
   // The height is left out: if the API does not know the transaction, the next run then signs at once. That is safe,
   // because the chain has one distributor for an id.
   return { ...(await signCompletely(session, checked, { keypair })), ...trackedField(data) }

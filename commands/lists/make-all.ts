@@ -7,7 +7,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { checkedBuild, type Signing, signingFor, UnexpectedBuild } from '../signing/demand.ts'
+import { checkedBuild, requireShownGuards, type Signing, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { signOne } from '../signing/device.ts'
 import { buildFields, type SigningFlags, termsField } from '../signing/flags.ts'
 import { UnprovenEnd } from '../signing/following.ts'
@@ -115,6 +115,7 @@ async function previewOf<R extends { line: number }, D extends BuiltRow>(
     payer,
     data.guard,
   )
+  await requireShownGuards(session, data.transaction, demand, forecast)
   const all = repeatFunds(await forecastFunds(session, [data.transaction]), open.length)
   return {
     lines: [
@@ -277,6 +278,8 @@ async function makeOnce<R extends { line: number }, D extends BuiltRow>(
       account: row.account ?? '',
     })
     const checked = await checkedBuild(session, data.transaction, demand)
+    if (demand.guarded !== null)
+      await requireShownGuards(session, checked, demand, await simulateBuild(session, checked, payer))
     const signed = await signOne(session, checked, { built: data, secretKeys: [secretKey], demand, keypair })
     writeRow(session, run, row, { signature: signed.signature })
     const confirmed = await sendAll(session, [signed], { built: data, wait, bundle: false, recovery: '' })

@@ -11,6 +11,7 @@ import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
 import type { TermsFlags } from './flags.ts'
+import type { SimulatedBuild } from './run-failures.ts'
 import type { ClaimAddresses, ProposedActs } from './wallet.ts'
 
 export { type Call, type Demand, UnexpectedBuild, unexpectedBuild, type Wanted } from './demanded-calls.ts'
@@ -147,6 +148,21 @@ export async function requireDemanded(
     for (const content of contents) requireGuards(content, demand.guarded, null)
   }
   return transactions as CheckedBuild[]
+}
+
+/**
+ * Throws a failure unless the guards, if the demand requires them, hold what the simulation shows. One that fails is
+ * not signed anyway.
+ */
+export async function requireShownGuards(
+  { wallet }: Pick<Session, 'wallet'>,
+  transaction: string,
+  { guarded }: Pick<Demand, 'guarded'>,
+  { fault, simulation }: Pick<SimulatedBuild, 'fault' | 'simulation'>,
+): Promise<void> {
+  if (guarded === null || fault !== null) return
+  const { requireGuards } = await import('./guards.ts')
+  requireGuards(await wallet.describe(transaction), guarded, simulation)
 }
 
 /** The transactions that propose these acts and nothing else; throws a failure for any others. */

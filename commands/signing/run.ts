@@ -7,7 +7,7 @@ import type { Session } from '../cli/session.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'
 import { costLines, costParts } from './cost-parts.ts'
-import { requireDemanded, signingFor } from './demand.ts'
+import { requireDemanded, requireShownGuards, signingFor } from './demand.ts'
 import { sendFromDevice } from './device.ts'
 import { withFreshBlockhash } from './fresh-blockhash.ts'
 import { forecastFunds, requireFunds, totalLines } from './funds.ts'
@@ -193,10 +193,7 @@ async function showBuild<D extends BuiltTransactions>(
     simulateBuild(session, first, signer, data.guard),
     run.showsTotal ? clusterState(session) : null,
   ])
-  if (guarded !== null && forecast.fault === null) {
-    const { requireGuards } = await import('./guards.ts')
-    requireGuards(await session.wallet.describe(first), guarded, forecast.simulation)
-  }
+  await requireShownGuards(session, first, { guarded }, forecast)
   const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
   const opened = run.opened?.(data)
   const cost = opened === undefined ? [] : costLines(costParts(forecast, opened))

@@ -122,10 +122,10 @@ const written = (bytes: Uint8Array, offset: number) => (before: Buffer) => {
 
 /** Guards written anew, as the API writes them; without any, their instructions are gone. */
 const guarding =
-  (change: (guards: readonly Guard[]) => readonly Guard[]): Lie =>
+  (change: (guards: readonly Guard[]) => readonly Guard[], payer = own): Lie =>
   (all) => {
     const read = readGuards(
-      addressOf(own),
+      addressOf(payer),
       all.map(({ programId, keys, data }) => ({
         program: programId.toBase58(),
         accounts: keys.map(({ pubkey }) => pubkey.toBase58()),
@@ -133,7 +133,7 @@ const guarding =
       })),
     )
     const others = all.filter((each) => !isGuard(each))
-    const { first, last } = guardInstructions(addressOf(own), change(read?.guards ?? []))
+    const { first, last } = guardInstructions(addressOf(payer), change(read?.guards ?? []))
     const [before, after] = [first, last].map((some) =>
       some.map(
         ({ program, accounts, data }) =>
@@ -1487,6 +1487,34 @@ describe.skipIf(lacks)('Guards that the API wrote otherwise than required', () =
   it('are refused by a list before each batch', async () => {
     await expectRefused([...sendsToTwo(), '--guard', 'required'], weaker('token', 1n))
     await expectRefused([...sendsToTwo(), '--guard', 'required'], weaker('wallet', 20_000_000n))
+  })
+
+  // The first build is for the preview of the list, and the second is signed.
+  const rows = [
+    ['a list of locks', 'token', () => listOfLocks()],
+    ['a list of locks', 'wallet', () => listOfLocks()],
+    ['a list of NFTs', 'wallet', () => listOfNfts()],
+  ] as const
+  it.each([0, 1].flatMap((honest) => rows.map((row) => [...row, honest] as const)))(
+    'are refused by %s with a lower bound of the %s',
+    async (_, kind, args, honest) => {
+      let built = 0
+      const lie: Lie = (all) => (built++ < honest ? undefined : weaker(kind, 20_000_000n)(all))
+      await expectRefused([...args(), '--guard', 'required'], lie)
+    },
+  )
+
+  it.each(['wallet', 'token'] as const)(
+    'are refused by svc airdrops launch with a lower bound of the %s',
+    async (kind) => {
+      await expectRefused([...CASES['airdrops launch']!.args(), '--guard', 'required'], weaker(kind, 20_000_000n))
+    },
+  )
+
+  it('are refused by the claim of a sponsor with a lower bound of the claimer', async () => {
+    const lowered = (guards: readonly Guard[]) =>
+      guards.map((guard): Guard => (guard.address === addressOf(friend) ? { ...guard, change: -20_000_000n } : guard))
+    await expectRefused([...sponsored(), '--guard', 'required'], guarding(lowered, platform))
   })
 
   it('may be missing if they are not required, and the preview says so', async () => {
