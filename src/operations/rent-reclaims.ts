@@ -24,7 +24,8 @@ import { TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { recordedMints } from '../store/resources/tokens.ts'
 import { unconfirmedTransactions } from '../store/transactions/transactions.ts'
 import { inEitherMode, type PlannedBuild, type Summary } from './act.ts'
-import { addsGuards, type BuiltTransaction, buildTransaction } from './building.ts'
+import { addsGuards } from './build-guards.ts'
+import { type BuiltTransaction, buildTransaction } from './building.ts'
 import { groupedBy } from './ledger/acts.ts'
 
 type Routes = Api['rentReclaims']

@@ -8,7 +8,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { percentileOf } from '../../solana/recent-fees.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
-import { readRecentFees, simulateOnNode } from '../reads/node-reads.ts'
+import { type NodeSimulation, readRecentFees, simulateOnNode } from '../reads/node-reads.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 const SPARE_UNITS = 1_000
@@ -28,9 +28,9 @@ export interface FailedSimulation {
 }
 
 /**
- * Simulates a first build, then sets the measured limit and the configured price. The simulated build is never smaller than the result,
- * so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what `build` throws, and
- * what `failed` throws for a failed simulation.
+ * Simulates a first build, then sets the measured limit and the configured price. The simulated build is never smaller
+ * than the result, so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what `build`
+ * throws, and what `failed` throws for a failed simulation.
  */
 export async function withComputeBudget<T extends UnsignedTransaction>(
   services: BudgetServices,
@@ -43,12 +43,12 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   // The simulated build has no price, because the fee of the whole limit could be more than the payer has.
   const simulated = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice))
   const { transaction } = simulated
-  const [used, requested] = await Promise.all([
-    unitsUsed(chain, transaction, failed),
+  const [run, requested] = await Promise.all([
+    simulateOrNull(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
-  const units = used === null ? fallbackUnits : unitsFor(used + guardUnits(transaction))
-  const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
+  const units = limitAfter(run, transaction) ?? fallbackUnits
+  const price = priceWithin(config, requested, units)
   return { ...simulated, transaction: withTerms(transaction, { units, price }) }
 }
 
@@ -87,7 +87,7 @@ export async function offeredPrice(
   units: number,
 ): Promise<bigint> {
   const requested = await requestedPrice(services, accounts)
-  return cappedPrice(requested, units, BigInt(services.config.values['priority-fee-cap']))
+  return priceWithin(services.config, requested, units)
 }
 
 /** Returns the price that `priority-fee` selects, before any cap. */
@@ -104,6 +104,12 @@ export async function requestedPrice(
 export const guardUnits = (transaction: Uint8Array): number =>
   namedAddresses(transaction).includes(PROGRAMS.lighthouse.id) ? 3_500 : 0
 
+/** Limit of a transaction that has run; null if the node does not say what it used. */
+export function limitAfter(run: NodeSimulation | null, transaction: Uint8Array): number | null {
+  const used = run?.unitsConsumed ?? null
+  return used === null ? null : unitsFor(used + guardUnits(transaction))
+}
+
 /** Adds a tenth and 1,000 units, because the units that a run uses vary with the accounts. */
 export function unitsFor(used: number): number {
   return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_COMPUTE_UNITS)
@@ -118,17 +124,21 @@ export function cappedPrice(price: bigint, units: number, cap: bigint): bigint {
   return [price, highest, MAX_U64].reduce((least, each) => (each < least ? each : least))
 }
 
-/** Returns null when the simulation fails, or the node fails. */
-async function unitsUsed(
+/** The price within the setting priority-fee-cap. */
+export const priceWithin = ({ values }: Pick<Config, 'values'>, price: bigint, units: number): bigint =>
+  cappedPrice(price, units, BigInt(values['priority-fee-cap']))
+
+/** Returns null when the run fails, or the node fails. */
+export async function simulateOrNull(
   node: NodeCalls,
   transaction: Uint8Array,
   failed: (simulation: FailedSimulation) => void,
-): Promise<number | null> {
+): Promise<NodeSimulation | null> {
   const run = await simulateOnNode(node, transaction).then(
     ({ run }) => run,
     () => null,
   )
-  if (run === null || run.err === null) return run?.unitsConsumed ?? null
+  if (run === null || run.err === null) return run
   failed({ transaction, err: run.err, logs: run.logs ?? [] })
   return null
 }

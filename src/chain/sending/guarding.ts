@@ -1,40 +1,19 @@
 /** Puts guards around a built transaction: what its simulation takes from the wallets is all that the chain lets it take. */
-import type { GuardAnswer } from '../../api/payloads.ts'
-import { badRequest } from '../../platform/errors.ts'
 import { type Slack, withRoom } from '../../policy/movement/guards.ts'
 import { TooMuchForVersion1 } from '../../solana/compiling.ts'
 import { type Guard, memoryBytes, withGuards } from '../../solana/guards.ts'
 import { decodeWireTransaction, keyAt, MAX_ACCOUNT_LOCKS, maxBytesOf } from '../../solana/messages.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
 import type { Chain } from '../connection.ts'
 import { readRentRate } from '../reads/rpc-reads.ts'
+import { type Guarding, requireGuarded, type UnguardedReason, unguarded } from './guard-report.ts'
 import { readMovements } from './movements.ts'
 import type { Envelope } from './unsigned.ts'
 
-/** Why a transaction has no guards, or not all of them. */
-export type UnguardedReason = NonNullable<GuardAnswer['reason']>
-
-/** What holds when the transaction lands. */
-export interface Guarding {
-  guards: readonly Guard[]
-  /** Null if nothing is missing. */
-  reason: UnguardedReason | null
-  /** Accounts that have no guard. */
-  unguarded: readonly string[]
-  /** Bytes that the missing guards need beyond the room of the transaction; null for another reason. */
-  missingBytes: number | null
-}
-
-export const unguarded = (reason: UnguardedReason): Guarding => ({
-  guards: [],
-  reason,
-  unguarded: [],
-  missingBytes: null,
-})
+const NONE_NEEDED: Guarding = { guards: [], reason: null, unguarded: [], missingBytes: null }
 
 /**
  * Simulates the transaction and adds the guards that its wallets need: as many as fit, the wallets first. Returns it
- * unchanged, with the reason, if it cannot have any.
+ * unchanged, with the reason, if it cannot have any. The cluster must have Lighthouse.
  */
 export async function guardedTransaction(
   chain: Chain,
@@ -43,13 +22,12 @@ export async function guardedTransaction(
   slack: readonly Slack[] = [],
 ): Promise<{ transaction: Uint8Array; guarding: Guarding }> {
   const without = (reason: UnguardedReason) => ({ transaction, guarding: unguarded(reason) })
-  if (!(await chain.hasProgram(PROGRAMS.lighthouse.id))) return without('program_missing')
   const decoded = decodeWireTransaction(transaction)
   const shown = await readMovements(chain, decoded, wallets).catch(() => null)
   if (shown === null || shown.movements.some(({ err }) => err !== null)) return without('not_simulated')
   const { loaded, lamportsAfter } = shown
   const needed = withRoom(inOrder(shown.movements.flatMap(({ guards }) => guards.needed)), slack)
-  if (needed.length === 0) return { transaction, guarding: { ...unguarded('off'), reason: null } }
+  if (needed.length === 0) return { transaction, guarding: NONE_NEEDED }
   const lent = (await readRentRate(chain))(memoryBytes(needed))
   // The payer lends the rent of the memory until the end of the transaction.
   if (lamportsAfter(keyAt(decoded.message, 0)) < 2n * lent) return without('no_lamports')
@@ -64,7 +42,7 @@ export async function guardedTransaction(
       guards,
       reason: missing.length === 0 ? null : 'no_room',
       unguarded: missing.map(({ address }) => address),
-      missingBytes: missing.length === 0 ? null : sizeOf(needed) - most,
+      missingBytes: missing.length === 0 ? null : bytesOrNull(sizeOf(needed) - most),
     },
   }
 }
@@ -78,8 +56,11 @@ const inOrder = (guards: readonly Guard[]): Guard[] => [
 /** Throws bad_request unless the transaction, which cannot be simulated yet, will have room for these guards. */
 export function requireRoom(transaction: Uint8Array, guards: readonly Guard[]): void {
   const missingBytes = sizeWith(transaction, guards, undefined) - maxBytesOf(transaction)
-  if (missingBytes > 0) requireGuarded({ ...unguarded('no_room'), missingBytes })
+  if (missingBytes > 0) requireGuarded({ ...unguarded('no_room'), missingBytes: bytesOrNull(missingBytes) })
 }
+
+/** Null if there is room in bytes but not in accounts. */
+const bytesOrNull = (missing: number): number | null => (Number.isFinite(missing) ? missing : null)
 
 const NOTHING_LEAVES = {
   ...{ change: 0n, least: 0n, owner: null, mint: null, delegate: null, delegated: 0n },
@@ -104,48 +85,18 @@ export const traceOfGuards = (
   accounts: readonly string[],
 ): number => (isGuarded ? 3 * (1 + accounts.length) + 4 : 0)
 
+/** Accounts that guards add at most: their memory, Lighthouse and the System program. */
+const ADDED_LOCKS = 3
+
 /** Infinity if there is room in bytes but not in accounts. */
 function sizeWith(transaction: Uint8Array, guards: readonly Guard[], loaded: Parameters<typeof withGuards>[2]): number {
   try {
     const guarded = withGuards(transaction, guards, loaded)
     const { keys } = decodeWireTransaction(transaction).message
-    const added = guarded.length - transaction.length
-    const locks = keys.length + (loaded?.writable.length ?? 0) + (loaded?.readonly.length ?? 0)
-    return locks + 3 > MAX_ACCOUNT_LOCKS ? Number.POSITIVE_INFINITY : transaction.length + added
+    const locks = keys.length + (loaded?.writable.length ?? 0) + (loaded?.readonly.length ?? 0) + ADDED_LOCKS
+    return locks > MAX_ACCOUNT_LOCKS ? Number.POSITIVE_INFINITY : guarded.length
   } catch (error) {
     if (error instanceof TooMuchForVersion1) return Number.POSITIVE_INFINITY
     throw error
   }
-}
-
-const REASONS: Readonly<Record<UnguardedReason, (guarding: Guarding) => string>> = {
-  off: () => 'guards are off',
-  vault: () => 'the vault of a multisig acts: its guards are added when the proposal is executed',
-  program_missing: () =>
-    `${PROGRAMS.lighthouse.name} (${PROGRAMS.lighthouse.id}), which would hold them, is not on this cluster`,
-  program_changed: () =>
-    `the build of ${PROGRAMS.lighthouse.name} on this cluster does not hold what guards say (\`svc programs list\`)`,
-  not_simulated: () => 'the transaction cannot be simulated yet, so nobody knows what it takes',
-  no_room: ({ missingBytes }) =>
-    Number.isFinite(missingBytes)
-      ? `they need ${missingBytes} bytes more than the transaction has room for: send tx_version 1, or do less in one transaction`
-      : 'the transaction names too many accounts for them: do less in one transaction',
-  no_lamports: () => 'the fee payer has too little SOL left to lend them the rent of their memory',
-  fails: () => 'it fails with them: the fee payer lacks their rent meanwhile, or there is too much in one transaction',
-}
-
-/** Why guards are missing, as a clause, and its figures; undefined if none is. */
-export function unguardedOf({ reason, missingBytes, unguarded: accounts, guards }: Guarding) {
-  if (reason === null) return undefined
-  const bytes = missingBytes === null || !Number.isFinite(missingBytes) ? {} : { missing_bytes: missingBytes }
-  const text = REASONS[reason]({ guards, reason, missingBytes, unguarded: accounts })
-  return { text, details: { reason, ...bytes, ...(accounts.length === 0 ? {} : { accounts }) } }
-}
-
-/** Throws bad_request unless every guard is there. */
-export function requireGuarded(guarding: Guarding): void {
-  const missing = unguardedOf(guarding)
-  if (missing === undefined) return
-  const { text, details } = missing
-  throw badRequest(`guard: not everything can be guarded, because ${text}`, { param: 'guard', details })
 }

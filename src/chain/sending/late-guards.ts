@@ -6,8 +6,9 @@ import { priorityFee, unitPriceOf } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { simulateOnNode } from '../reads/node-reads.ts'
-import { cappedPrice, guardUnits, unitsFor } from './compute-budget.ts'
-import { type Guarding, guardedTransaction, unguarded } from './guarding.ts'
+import { limitAfter, priceWithin } from './compute-budget.ts'
+import { type Guarding, unguarded } from './guard-report.ts'
+import { guardedTransaction } from './guarding.ts'
 import { loadedLimitFor } from './message-terms.ts'
 
 interface Services {
@@ -40,8 +41,8 @@ async function withMeasuredLimits({ chain, config }: Services, transaction: Uint
   // The priority fee of the whole limit could be more than the payer has.
   const largest = termsOf(MAX_COMPUTE_UNITS, 0n, MAX_LOADED_BYTES)
   const { run } = await simulateOnNode(chain, largest)
-  if (run.err !== null || run.unitsConsumed === undefined) return null
-  const units = unitsFor(run.unitsConsumed + guardUnits(transaction))
-  const price = cappedPrice(unitPriceOf(message), units, BigInt(config.values['priority-fee-cap']))
+  const units = limitAfter(run, transaction)
+  if (run.err !== null || units === null) return null
+  const price = priceWithin(config, unitPriceOf(message), units)
   return termsOf(units, price, message.config === null ? 0 : await loadedLimitFor(chain, run, transaction))
 }

@@ -6,14 +6,14 @@ import { priorityFee } from '../../solana/fees.ts'
 import { LOADER } from '../../solana/programs/upgradeable-loader.ts'
 import type { TransactionConfig } from '../../solana/transaction-config.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
-import { type NodeSimulation, simulateOnNode } from '../reads/node-reads.ts'
+import type { NodeSimulation } from '../reads/node-reads.ts'
 import {
   type BudgetServices,
-  cappedPrice,
   type FailedSimulation,
-  guardUnits,
+  limitAfter,
+  priceWithin,
   requestedPrice,
-  unitsFor,
+  simulateOrNull,
 } from './compute-budget.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
@@ -49,26 +49,11 @@ export async function withMessageTerms<T extends UnsignedTransaction>(
     follows ? null : simulateOrNull(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
-  const units = run?.unitsConsumed === undefined ? fallbackUnits : unitsFor(run.unitsConsumed + guardUnits(transaction))
-  const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
+  const units = limitAfter(run, transaction) ?? fallbackUnits
+  const price = priceWithin(config, requested, units)
   const loadedBytes = await loadedLimitFor(chain, run, transaction)
   const terms = { units, loadedBytes, priorityFee: priorityFee(BigInt(units), price) }
   return { ...simulated, transaction: withConfigTerms(transaction, terms) }
-}
-
-/** Returns null when the run fails, or the node fails. */
-async function simulateOrNull(
-  node: NodeCalls,
-  transaction: Uint8Array,
-  failed: (simulation: FailedSimulation) => void,
-): Promise<NodeSimulation | null> {
-  const run = await simulateOnNode(node, transaction).then(
-    ({ run }) => run,
-    () => null,
-  )
-  if (run === null || run.err === null) return run
-  failed({ transaction, err: run.err, logs: run.logs ?? [] })
-  return null
 }
 
 /** Limit of the bytes that a transaction loads, as its run shows them. */

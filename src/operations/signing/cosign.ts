@@ -1,7 +1,7 @@
 /** Signs a transaction that another account pays and sends: checks it, logs it and returns the signature with its message. */
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { type Guarding, unguardedOf } from '../../chain/sending/guarding.ts'
+import { type Guarding, unguardedOf } from '../../chain/sending/guard-report.ts'
 import { type MovementOptions, readMovement } from '../../chain/sending/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { guardedExtent } from '../../policy/movement/guards.ts'

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { readLatestBlockhash } from '../../chain/reads/rpc-reads.ts'
 import { cosignedBy, withBlockhash } from '../../chain/sending/cosign.ts'
-import { unguardedOf } from '../../chain/sending/guarding.ts'
+import { unguardedOf } from '../../chain/sending/guard-report.ts'
 import { readMovement } from '../../chain/sending/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { badRequest } from '../../platform/errors.ts'

@@ -1,7 +1,7 @@
 /** Opens the signing run of a request, with a new signing id or with the plan of an interrupted run. */
 import type { TxVersion } from '../../api/envelope.ts'
 import type { SignedOperation, UnwaitingOperation } from '../../api/signed-operations.ts'
-import type { Guarding } from '../../chain/sending/guarding.ts'
+import type { Guarding } from '../../chain/sending/guard-report.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { conflict } from '../../platform/errors.ts'
 import type { GuardMode } from '../../solana/constants.ts'

@@ -1,6 +1,6 @@
 /** Types that an operation passes to a signing, and the parts of a request that a signing uses. */
 import type { TrackedResource } from '../../api/index.ts'
-import type { Guarding } from '../../chain/sending/guarding.ts'
+import type { Guarding } from '../../chain/sending/guard-report.ts'
 import type { Context } from '../../context.ts'
 import type { ApprovedMovement } from '../../policy/approved-movement.ts'
 import type { guardedExtent, Slack } from '../../policy/movement/guards.ts'

@@ -27,7 +27,7 @@ import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import { act } from '../act.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
-import { addsGuards } from '../building.ts'
+import { addsGuards } from '../build-guards.ts'
 import { greatestTransferFee, requireSendable, transferNote } from './transfer-faults.ts'
 
 type Routes = Api['tokenTransfers']

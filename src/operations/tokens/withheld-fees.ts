@@ -14,7 +14,7 @@ import {
 } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
-import { addsGuards } from '../building.ts'
+import { addsGuards } from '../build-guards.ts'
 import { requireRecipients } from '../recipients.ts'
 import { transferNote } from '../token-transfers/transfer-faults.ts'
 import { requireExtensionAuthority } from './authorities.ts'

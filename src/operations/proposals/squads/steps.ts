@@ -69,7 +69,7 @@ export async function executeInSquads(
       requiredProgram: PROGRAMS.squads,
       fallbackUnits: EXECUTION_UNITS,
       build: (envelope) => buildExecution({ ...envelope, ...executed, member }),
-      guarded: [vaultAddress(executed.multisig, executed.vaultIndex)],
+      guardedWallets: [vaultAddress(executed.multisig, executed.vaultIndex)],
     })
     const tracked = fromJsonOrNull<TrackedResource>(row.tracked_resource_json) ?? undefined
     return { row: plan.row, built, tracked }
