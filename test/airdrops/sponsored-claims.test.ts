@@ -69,14 +69,14 @@ describe('a sponsorship', () => {
 
 describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle distributor)', () => {
   it.each(['off', 'when_it_fits', 'required'])(
-    'guards the platform wallet, and the account that the claimer gets, by the policy: %s',
+    'guards the platform wallet, the claimer, and the account that it gets, by the policy: %s',
     async (guards) => {
       const { first, build, submitted, platform, request, tokensOf, mint } = await openSponsoredAirdrop()
       expect((await request('PATCH', '/v2/signer/policy', { body: { guards } })).status).toBe(200)
       const built = await build(first)
       const { message } = decodeWireTransaction(Buffer.from(built.transaction, 'base64'))
       const { guards: held = [] } = guardsOfMessage(message, message.keys) ?? {}
-      const expected = [addressOf(platform), await tokenAccountAddress(mint, addressOf(first))]
+      const expected = [addressOf(platform), addressOf(first), await tokenAccountAddress(mint, addressOf(first))]
       expect(held.map(({ address }) => address)).toEqual(guards === 'off' ? [] : expected)
       const answer = await submitted(built, first)
       expect([answer.status, answer.json.error]).toEqual([200, undefined])

@@ -254,6 +254,8 @@ describe.skipIf(lacksPrograms)('svc airdrops sponsor', () => {
     })
     const tried = await run([...claim, '--dry-run'])
     expect([tried.exitCode, tried.stdout]).toEqual([0, expect.stringContaining('sponsored')])
+    const guarded = await run([...claim, '--guard', 'required', '--dry-run'])
+    expect(guarded.exitCode, guarded.stderr).toBe(0)
     expect(await ok(['airdrops', 'sponsor', id])).toMatchObject({ used: '0', pending: 0 })
     const claimed = await ok(claim)
     expect(claimed).toMatchObject({

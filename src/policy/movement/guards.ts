@@ -29,14 +29,17 @@ function walletGuard(
   { fee, payer }: { fee: bigint; payer: string },
 ): Guard[] {
   const touched = accounts.get(wallet)
-  const [before, after] = [touched?.before.account, touched?.after.account]
-  if (!before || !after || after.owner !== SYSTEM_PROGRAM || after.data.length > 0) return []
+  if (touched === undefined) return []
+  const [before, after] = [touched.before.account, touched.after.account]
+  // Nothing is left in a wallet that is emptied; one that has nothing yet may be paid into before this lands.
+  if (before !== null && after === null) return []
+  if (after !== null && (after.owner !== SYSTEM_PROGRAM || after.data.length > 0)) return []
   // Accounts that the transaction closes are one purse with the wallet, like the memory of the guards themselves.
   const closed = [...accounts.values()].filter(({ isOwnToken, after: { account } }) => isOwnToken && account === null)
   const purse = new Set([wallet, guardMemory(payer).address, ...closed.map(({ address }) => address)])
   const left = sumOf(transfers, ({ from, to, mint }) => isSol(mint) && isIn(purse, from) && !isIn(purse, to))
   const emptied = closed.reduce((sum, { before: { account } }) => sum + (account?.lamports ?? 0n), 0n)
-  const lost = before.lamports - after.lamports - fee
+  const lost = (before?.lamports ?? 0n) - (after?.lamports ?? 0n) - fee
   return [{ kind: 'wallet', address: wallet, change: -larger(left - emptied, lost) }]
 }
 
