@@ -101,6 +101,24 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
     }
   })
 
+  it('required, a launch is refused whole if the wallet could not lend the guards of the last transaction', async () => {
+    const { own, service, moving, guarded } = await opened('required')
+    const { chain } = await walletOn(service.services)
+    const wallet = chain.account(own)!
+    const launch = { creator: own, name: 'My Token', symbol: 'TWO', image: IMAGE, buy_amount: 0.25, mode: 'signed' }
+    const ask = async (lamports: bigint) => {
+      chain.setAccount(own, { ...wallet, lamports })
+      return (await moving(service.request('POST', '/v2/pools', { body: launch }))).json
+    }
+    const { error } = await ask(SOL / 4n)
+    expect(error.details).toMatchObject({ reason: 'insufficient_funds', wallet: own })
+    const needed = BigInt(error.details.needed)
+    expect((await ask(needed - 1n)).error.details.reason).toBe('insufficient_funds')
+    expect(chain.account(own)!.lamports).toBe(needed - 1n)
+    const { data } = await ask(needed)
+    expect(guarded(data.signatures)).toEqual([[own], [own]])
+  })
+
   it('required, a launch of several transactions that waited is guarded in each', async () => {
     const { service, own, moving, guarded, extents } = await opened('required')
     const [person] = await approversOf(service, 1, { operations: ['pool.create'] })

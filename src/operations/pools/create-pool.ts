@@ -201,9 +201,11 @@ async function planSignedLaunch(
   const guard = context.txVersion === 0 && context.guard !== 'off' ? 'when_it_fits' : context.guard
   const { launch: planned, ...prepared } = await prepareLaunch({ ...context, guard }, input)
   const { guarding: _, ...launch } = planned
-  const movements = await requireAllPaid(context, launch.transactions, { wallet: signer.address, param: 'creator' })
+  const isGuarded = guards === 'required' || context.guard === 'required'
+  const payer = { wallet: signer.address, param: 'creator', isGuarded }
+  const movements = await requireAllPaid(context, launch.transactions, payer)
   await requirePermitted(context, signer, { operation: 'pool.create', movements, uncapped: [launch.mint] })
-  if (guards === 'required' || context.guard === 'required') {
+  if (isGuarded) {
     for (const [i, bytes] of launch.transactions.entries()) requireRoom(bytes, movements[i]?.guards.needed ?? [])
   }
   const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))

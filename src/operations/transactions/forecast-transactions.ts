@@ -2,6 +2,7 @@
 import type { Api, TransactionForecast } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
+import { readRentRate } from '../../chain/reads/rpc-reads.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import { ownPayments, payersOf, rehearseInSeries, type SeriesRehearsal } from '../../chain/sending/series-rehearsal.ts'
 import { simulateDecoded } from '../../chain/sending/simulations.ts'
@@ -11,6 +12,7 @@ import { badRequest } from '../../platform/errors.ts'
 import { NativeModuleFault } from '../../platform/native-modules.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import { tokenText } from '../../solana/amounts.ts'
+import { memoryBytes } from '../../solana/guards.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 
 type ForecastTransactionsRoute = Api['transactions']['forecast']
@@ -80,7 +82,7 @@ async function knownPart(
 export async function requireAllPaid(
   services: Services,
   transactions: readonly Uint8Array[],
-  { wallet: policyWallet, param }: { wallet: string; param: string },
+  { wallet: policyWallet, param, isGuarded }: { wallet: string; param: string; isGuarded: boolean },
 ): Promise<Movement[]> {
   const decoded = transactions.map((bytes) => decodeTransaction(Buffer.from(bytes).toString('base64')))
   const { failed, payments, exact, movements } = await forecastDecoded(
@@ -97,7 +99,11 @@ export async function requireAllPaid(
       { param, details: { ...failed, reason: 'would_fail' } },
     )
   }
-  const short = payments.find(({ needed, held }) => BigInt(needed) > BigInt(held))
+  const lent = isGuarded ? await lentIn(services.chain, movements) : 0n
+  const withLent = payments.map((each) =>
+    each.wallet === policyWallet && each.mint === null ? { ...each, needed: `${BigInt(each.needed) + lent}` } : each,
+  )
+  const short = withLent.find(({ needed, held }) => BigInt(needed) > BigInt(held))
   if (short === undefined) {
     // The wallet has what is known to be needed.
     if (!exact) services.log.warn({ payments }, 'signs without the whole cost: a program is not in the program cache')
@@ -107,8 +113,19 @@ export async function requireAllPaid(
   const shown = (amount: bigint) => tokenText(mint, amount)
   const [has, needs] = [BigInt(held), BigInt(needed)]
   const all = decoded.length === 1 ? 'the transaction needs' : `all ${decoded.length} transactions need`
+  const loan = lent > 0n && wallet === policyWallet && mint === null ? ', of which its guards return a part' : ''
   throw badRequest(
-    `${wallet} has ${shown(has)}, and ${all} ${exact ? '' : 'at least '}${shown(needs)}: nothing was signed. Send it ${shown(needs - has)}`,
+    `${wallet} has ${shown(has)}, and ${all} ${exact ? '' : 'at least '}${shown(needs)}${loan}: nothing was signed. Send it ${shown(needs - has)}`,
     { param, details: { ...short, reason: 'insufficient_funds' } },
   )
+}
+
+/** The wallet itself has a guard, also if a transaction fails before its movement is known. */
+const LEAST_MEMORY_BYTES = 8
+
+/** Lamports with which the guards of each transaction are built: twice what the fee payer lends them. */
+async function lentIn(chain: Services['chain'], movements: readonly Movement[]): Promise<bigint> {
+  const rentFor = await readRentRate(chain)
+  const bytes = movements.map(({ guards }) => memoryBytes(guards.needed))
+  return 2n * rentFor(Math.max(LEAST_MEMORY_BYTES, ...bytes))
 }
