@@ -303,7 +303,7 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
     const [migration] = messages.filter((message) =>
       dbcChangesIn(message).some((change) => change.kind === 'migration' && change.pool === pool.address),
     )
-    const { guards = [] } = guardsOfMessage(migration!, migration!.keys) ?? {}
+    const { guards } = guardsOfMessage(migration!)
     expect(guards.map(({ address }) => address)).toContain(addressOf(base.wallet))
     expect(migration!.config).not.toBeNull()
   })

@@ -1,13 +1,14 @@
 /** The guards of a built transaction by its own bytes: what they hold, and whether that is all that was demanded. */
 import type { Simulation } from '../../src/api/transactions.ts'
 import {
-  type Guard,
+  type FoundGuards,
   isAccountAssertion,
   readGuards,
   type TokenGuard,
   type WalletGuard,
 } from '../../src/solana/guards.ts'
 import { decodeInstruction } from '../../src/solana/instructions.ts'
+import { bareInstruction } from '../../src/solana/message-instructions.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -27,17 +28,11 @@ import type { DescribedContent, TransactionContent } from './wallet.ts'
  * The guards and the places of their instructions; none unless every byte is as svc writes it. An act of a vault has the
  * place of its own guard alone.
  */
-export function guardsIn({ fee_payer, instructions }: TransactionContent): {
-  guards: readonly Guard[]
-  places: readonly number[]
-} {
-  const read = instructions.map(({ program, accounts, data }) => ({
-    program,
-    accounts: accounts.map(({ address }) => address),
-    data: Buffer.from(data, 'hex'),
-  }))
-  const places = read.flatMap((each, place) => (isAccountAssertion(each) ? [place] : []))
-  return readGuards(fee_payer, read) ?? { guards: [], places }
+export function guardsIn({ fee_payer, instructions }: TransactionContent): FoundGuards {
+  const read = instructions.map(bareInstruction)
+  const found = readGuards(fee_payer, read)
+  if (found.guards.length > 0) return found
+  return { guards: [], places: read.flatMap((each, place) => (isAccountAssertion(each) ? [place] : [])) }
 }
 
 /** What only these programs run is known from the bytes; others may move more than their arguments say. */

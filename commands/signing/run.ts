@@ -48,14 +48,9 @@ export async function runSigned<D extends BuiltTransactions>(
   const own = await run.demand(of, data)
   const demand = phone === null ? own : phone.withReference(own)
   await requireDemanded(session, transactionsOf(data), demand)
+  const shown = { signer, checked: checkedLines(demand, of.notes), guarded: demand.guarded }
   if (phone !== null && payment !== null) {
-    const checked = checkedLines(demand, of.notes)
-    const { lines, forecast } = await showBuild(session, run, data, {
-      signer,
-      bundle: false,
-      checked,
-      guarded: demand.guarded,
-    })
+    const { lines, forecast } = await showBuild(session, run, data, { ...shown, bundle: false })
     await session.ui.preview(lines)
     if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
     return phone.payByPhone(session, flags, payment.request)
@@ -69,13 +64,7 @@ export async function runSigned<D extends BuiltTransactions>(
   }
 
   const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
-  const checked = checkedLines(demand, of.notes)
-  const { what, lines, forecast, funds } = await showBuild(session, run, data, {
-    signer,
-    bundle,
-    checked,
-    guarded: demand.guarded,
-  })
+  const { what, lines, forecast, funds } = await showBuild(session, run, data, { ...shown, bundle })
   if (flags.dry_run) {
     const fields = 'transactions' in data ? await run.show?.(data, null) : {}
     return dryRunOutcome(data, forecast, lines, {

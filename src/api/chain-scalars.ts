@@ -43,11 +43,12 @@ export const digits = z
   .regex(/^[0-9]+$/, { error: 'must be a string of digits', abort: true })
   .meta({ description: 'Amount in raw units, digits only', example: '1000000' })
 
-/** Unsigned 64-bit amount as a digit string. */
 export const signedDigits = z
   .string()
   .regex(/^-?[0-9]+$/)
   .meta({ description: 'Amount in raw units, as digits with an optional minus', example: '-5000' })
+
+/** Unsigned 64-bit amount as a digit string. */
 export const u64Digits = digits.refine(isU64, 'must fit in 64 bits')
 
 /** Whether the text has only digits and fits into 64 bits. */

@@ -161,14 +161,16 @@ export function withGuards(transaction: Uint8Array, guards: readonly Guard[], lo
 }
 
 /** Instructions that must stay at the beginning: a durable nonce, and limits of version 0. */
-function instructionsBefore(message: DecodedMessage): number {
-  const place = message.instructions.findIndex(({ programIdIndex, data }, i) => {
-    const program = keyAt(message, programIdIndex)
-    const isNonce = i === 0 && program === SYSTEM_PROGRAM && SYSTEM.nameOf(data) === 'advanceNonce'
-    return program !== COMPUTE_BUDGET_PROGRAM && !isNonce
-  })
-  return place === -1 ? message.instructions.length : place
+function instructionsBefore({ instructions, keys }: DecodedMessage): number {
+  const place = instructions.findIndex(
+    ({ programIdIndex, data }, i) => !staysBefore({ program: keys[programIdIndex] ?? '', data }, i),
+  )
+  return place === -1 ? instructions.length : place
 }
+
+const staysBefore = ({ program, data }: Pick<ReadInstruction, 'program' | 'data'>, place: number): boolean =>
+  program === COMPUTE_BUDGET_PROGRAM ||
+  (place === 0 && program === SYSTEM_PROGRAM && SYSTEM.nameOf(data) === 'advanceNonce')
 
 /** An instruction by the addresses of its accounts. */
 export interface ReadInstruction {
@@ -177,48 +179,53 @@ export interface ReadInstruction {
   data: Uint8Array
 }
 
+/** Guards as they are read, and the places of their instructions. */
+export interface FoundGuards {
+  guards: readonly Guard[]
+  places: readonly number[]
+}
+
+const NO_GUARDS: FoundGuards = { guards: [], places: [] }
+
 /**
- * The guards of a transaction as `withGuards` writes them, to the byte, and the places of their instructions. Null if it
- * has instructions of Lighthouse that are anything else, or none.
+ * The guards of a transaction, if they are as `withGuards` writes them, to the byte. None if it has any other
+ * instruction of Lighthouse.
  */
-export function readGuards(
-  payer: string,
-  all: readonly ReadInstruction[],
-): { guards: Guard[]; places: number[] } | null {
+export function readGuards(payer: string, all: readonly ReadInstruction[]): FoundGuards {
   const places = all.flatMap(({ program }, i) => (program === LIGHTHOUSE.id ? [i] : []))
   const own = places.map((place) => all[place] as ReadInstruction)
-  const calls = own.map(({ program, accounts, data }) => LIGHTHOUSE.flatCall(program, accounts, data))
+  const guards = guardsEndedBy(own)
+  if (guards.length === 0) return NO_GUARDS
+  const { first, last } = guardInstructions(payer, guards)
+  const wanted = [...first, ...last]
+  if (wanted.length !== own.length) return NO_GUARDS
+  const isSame = wanted.every((each, i) => isInstruction(own[i] as ReadInstruction, each))
+  const [start = 0] = places
+  const isAtStart = first.every((_, i) => places[i] === start + i)
+  const isAtEnd = last.every((_, i) => places[first.length + i] === all.length - last.length + i)
+  const isFirst = first.length === 0 || all.slice(0, start).every(staysBefore)
+  return isSame && isAtStart && isAtEnd && isFirst ? { guards, places } : NO_GUARDS
+}
+
+/** The guards by their last instructions, each after the one about its amount. */
+function guardsEndedBy(own: readonly ReadInstruction[]): Guard[] {
   const guards: Guard[] = []
   let change: bigint | null = null
-  for (const [i, call] of calls.entries()) {
-    if (call?.type === 'assert_account_delta') change = boundIn(own[i] as ReadInstruction)
-    const guard = guardIn(own[i] as ReadInstruction, change)
+  for (const each of own) {
+    if (LIGHTHOUSE.nameOf(each.data) === 'assert_account_delta') change = boundIn(each)
+    const guard = guardIn(each, change)
     if (guard === null) continue
     guards.push(guard)
     change = null
   }
-  if (guards.length === 0) return null
-  const { first, last } = guardInstructions(payer, guards)
-  if (first.length + last.length !== own.length) return null
-  const isSame = [...first, ...last].every((wanted, i) => isInstruction(own[i] as ReadInstruction, wanted))
-  const before = places.slice(0, first.length)
-  const isAtStart = before.every((place, i) => i === 0 || place === (before[i - 1] as number) + 1)
-  const isAtEnd = places.slice(first.length).every((place, i) => place === all.length - last.length + i)
-  const isBeforeOthers = all
-    .slice(0, before[0] ?? 0)
-    .every(({ program, data }, i) =>
-      program === COMPUTE_BUDGET_PROGRAM
-        ? true
-        : i === 0 && program === SYSTEM_PROGRAM && SYSTEM.nameOf(data) === 'advanceNonce',
-    )
-  return isSame && isAtStart && isAtEnd && isBeforeOthers ? { guards, places } : null
+  return guards
 }
 
-/** The same for a message; `addresses` are its keys and those that it loads from lookup tables. */
+/** The same of a message; `addresses` are its keys and those that it loads from lookup tables. */
 export const guardsOfMessage = (
-  { instructions }: Pick<DecodedMessage, 'instructions'>,
-  addresses: readonly string[],
-): ReturnType<typeof readGuards> =>
+  { keys, instructions }: Pick<DecodedMessage, 'keys' | 'instructions'>,
+  addresses: readonly string[] = keys,
+): FoundGuards =>
   readGuards(
     addresses[0] ?? '',
     instructions.map(({ programIdIndex, accounts, data }) => ({

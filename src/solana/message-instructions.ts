@@ -1,5 +1,6 @@
 /** Lists the instructions of a decoded message with the names of their programs and the flags of their accounts. */
 import type { DecodedMessage } from './decoded-message.ts'
+import type { ReadInstruction } from './guards.ts'
 import type { LoadedAddresses } from './lookup-tables.ts'
 import { isWritable } from './messages.ts'
 import { programName } from './programs.ts'
@@ -14,6 +15,13 @@ export interface MessageInstruction {
   /** The instruction data in hex. */
   data: string
 }
+
+/** The instruction with addresses and bytes alone. */
+export const bareInstruction = ({ program, accounts, data }: MessageInstruction): ReadInstruction => ({
+  program,
+  accounts: accounts.map(({ address }) => address),
+  data: Buffer.from(data, 'hex'),
+})
 
 /**
  * The instructions of a message with their accounts. Without the addresses of its lookup tables, which are on chain, an

@@ -75,7 +75,7 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
       expect((await request('PATCH', '/v2/signer/policy', { body: { guards } })).status).toBe(200)
       const built = await build(first)
       const { message } = decodeWireTransaction(Buffer.from(built.transaction, 'base64'))
-      const { guards: held = [] } = guardsOfMessage(message, message.keys) ?? {}
+      const { guards: held } = guardsOfMessage(message)
       const expected = [addressOf(platform), addressOf(first), await tokenAccountAddress(mint, addressOf(first))]
       expect(held.map(({ address }) => address)).toEqual(guards === 'off' ? [] : expected)
       const answer = await submitted(built, first)

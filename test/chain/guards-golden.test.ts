@@ -102,7 +102,7 @@ describe('the golden transaction with the guards of', () => {
         const transaction = withGuards(plainTransaction({ ...envelope, ...more }, instructions), guards)
         await expectGolden(file, transaction, arrange)
         const { message } = decodeWireTransaction(transaction)
-        expect(readGuards(wallet, readable(message))?.guards).toEqual(guards)
+        expect(readGuards(wallet, readable(message)).guards).toEqual(guards)
         expect(conditionTexts(wallet, readable(message)).flat()).toEqual(words)
       }
     })

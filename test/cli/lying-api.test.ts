@@ -124,7 +124,7 @@ const written = (bytes: Uint8Array, offset: number) => (before: Buffer) => {
 const guarding =
   (change: (guards: readonly Guard[]) => readonly Guard[], payer = own): Lie =>
   (all) => {
-    const read = readGuards(
+    const { guards } = readGuards(
       addressOf(payer),
       all.map(({ programId, keys, data }) => ({
         program: programId.toBase58(),
@@ -133,7 +133,7 @@ const guarding =
       })),
     )
     const others = all.filter((each) => !isGuard(each))
-    const { first, last } = guardInstructions(addressOf(payer), change(read?.guards ?? []))
+    const { first, last } = guardInstructions(addressOf(payer), change(guards))
     const [before, after] = [first, last].map((some) =>
       some.map(
         ({ program, accounts, data }) =>

@@ -121,7 +121,7 @@ describe.skipIf(lackingPrograms.length > 0)(`a fee schedule (${lackingPrograms.j
     const [run] = await runsOf(platform, schedule)
     const found = run.claims.find(({ pool_address }: { pool_address: string }) => pool_address === pool.address)
     const { message } = decodeWireTransaction(base.chain.transaction(found.signature)!.raw)
-    const { guards = [] } = guardsOfMessage(message, message.keys) ?? {}
+    const { guards } = guardsOfMessage(message)
     expect([guards[0]?.address, message.config === null]).toEqual([addressOf(base.wallet), false])
     for (const recipient of recipients) expect(lamportsOf(recipient)).toBeGreaterThan(SOL)
   })

@@ -202,12 +202,12 @@ describe('the guards of a transaction', () => {
     fc.assert(
       fc.property(given, fc.nat(), fc.integer({ min: 1, max: 255 }), (parts, at, difference) => {
         const all = around(parts)
-        const { places } = read(all)!
+        const { places } = read(all)
         const bytes = places.flatMap((place) => Array.from(all[place]!.data, (___, i) => ({ place, i })))
         const { place, i } = bytes[at % bytes.length]!
         const data = Uint8Array.from(all[place]!.data)
         data[i] = data[i]! ^ difference
-        expect(read(all.with(place, { ...all[place]!, data }))?.guards).not.toEqual(parts[1])
+        expect(read(all.with(place, { ...all[place]!, data })).guards).not.toEqual(parts[1])
       }),
       { numRuns: runs(200, 2_000) },
     )
@@ -217,34 +217,34 @@ describe('the guards of a transaction', () => {
     fc.assert(
       fc.property(given, fc.nat(), fc.nat(), (parts, at, account) => {
         const all = around(parts)
-        const { places } = read(all)!
+        const { places } = read(all)
         const place = places[at % places.length]!
         const found = all[place]!
         const changed = found.accounts.with(account % found.accounts.length, ADDRESSES[13]!)
         fc.pre(changed.join() !== found.accounts.join())
-        expect(read(all.with(place, { ...found, accounts: changed }))?.guards).not.toEqual(parts[1])
+        expect(read(all.with(place, { ...found, accounts: changed })).guards).not.toEqual(parts[1])
         const memo = { program: ADDRESSES[7]!, accounts: [], data: Uint8Array.of(1) }
-        expect(read([...all, memo]), 'something runs after them').toBeNull()
-        expect(read([memo, ...all]) !== null, 'something runs before they remember').toBe(
+        expect(read([...all, memo]).guards, 'something runs after them').toEqual([])
+        expect(read([memo, ...all]).guards.length > 0, 'something runs before they remember').toBe(
           parts[1].every(({ change: relative }) => relative === null),
         )
-        expect(read(all.toSpliced(place, 1))?.guards, 'one is missing').not.toEqual(parts[1])
+        expect(read(all.toSpliced(place, 1)).guards, 'one is missing').not.toEqual(parts[1])
       }),
       { numRuns: runs(100, 1_000) },
     )
   })
 
   it('are none without instructions of Lighthouse, and with another one beside them', () => {
-    expect(read([])).toBeNull()
+    expect(read([]).guards).toEqual([])
     const wanted: Guard[] = [{ kind: 'wallet', address: PAYER.toBase58(), change: -5n }]
     const all = around([[], wanted])
-    expect(read(all)?.guards).toEqual(wanted)
+    expect(read(all).guards).toEqual(wanted)
     const foreign = LIGHTHOUSE.instruction(
       'memory_close',
       { program: LIGHTHOUSE.id, payer: ADDRESSES[1]!, memory: ADDRESSES[2]! },
       { memory_id: 1, memory_bump: 255 },
     )
     const more = { program: LIGHTHOUSE.id, accounts: foreign.accounts.map((each) => each.address), data: foreign.data }
-    for (const place of [0, 1, all.length]) expect(read(all.toSpliced(place, 0, more))).toBeNull()
+    for (const place of [0, 1, all.length]) expect(read(all.toSpliced(place, 0, more)).guards).toEqual([])
   })
 })

@@ -56,7 +56,7 @@ async function opened(guards: string) {
         const { raw, err } = chain.transaction(signature)!
         expect(err).toBeNull()
         const { message } = decodeWireTransaction(raw)
-        const { guards: held = [] } = guardsOfMessage(message, message.keys) ?? {}
+        const { guards: held } = guardsOfMessage(message)
         return held.flatMap(({ kind, address }) => (kind === 'wallet' ? address : []))
       }),
     /** What the audit log says of them, the newest first. */
@@ -145,7 +145,7 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
     expect(json.data?.mode, JSON.stringify(json.error)).toBe('proposed')
     const { proposal } = json.data
     const waiting = decodeWireTransaction(Buffer.from(proposal.transaction, 'base64'))
-    expect(guardsOfMessage(waiting.message, waiting.message.keys)?.guards.length).toBeGreaterThan(1)
+    expect(guardsOfMessage(waiting.message).guards.length).toBeGreaterThan(1)
     // Somebody else pays for the token account that it was going to open.
     const account = getAssociatedTokenAddressSync(new PublicKey(mint), receiver.publicKey)
     const opening = createAssociatedTokenAccountInstruction(

@@ -1,7 +1,7 @@
 /** What acts cost with guards and without, each landed with them. */
 import type { LocalChain } from '../../src/localnet/types.ts'
-import { type Guard, memoryBytes, readGuards } from '../../src/solana/guards.ts'
-import { decodeWireTransaction, keyAt } from '../../src/solana/messages.ts'
+import { type Guard, guardsOfMessage, memoryBytes } from '../../src/solana/guards.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { type ActorOptions, keysIn, openActor, openKinds, transactionsIn } from './act-kinds.ts'
 
 /** Of one transaction, first without guards and then with them. */
@@ -69,15 +69,8 @@ export function costTable(costs: readonly ActCost[]): string {
 }
 
 /** The guards of a transaction without lookup tables. */
-export function guardsIn(raw: Uint8Array): readonly Guard[] {
-  const { message } = decodeWireTransaction(raw)
-  const all = message.instructions.map(({ programIdIndex, accounts, data }) => ({
-    program: keyAt(message, programIdIndex),
-    accounts: Array.from(accounts, (place) => keyAt(message, place)),
-    data,
-  }))
-  return readGuards(keyAt(message, 0), all)?.guards ?? []
-}
+export const guardsIn = (raw: Uint8Array): readonly Guard[] =>
+  guardsOfMessage(decodeWireTransaction(raw).message).guards
 
 const lostIn = ({ preBalances, postBalances }: { preBalances: bigint[]; postBalances: bigint[] }): bigint =>
   (preBalances[0] ?? 0n) - (postBalances[0] ?? 0n)

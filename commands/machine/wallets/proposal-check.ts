@@ -193,7 +193,7 @@ async function requireSame(found: DecodedTransaction, member: string, made: read
     )
   const envelope = { payer: member, recentBlockhash, before, messageConfig: config ?? undefined }
   const { transaction } = await compileAnySize(envelope, made.map(await sdkInstructions()))
-  const expected = withGuards(transaction, guardsOfMessage(message, keys)?.guards ?? [])
+  const expected = withGuards(transaction, guardsOfMessage(message).guards)
   if (Buffer.from(messageBytesOf(expected)).equals(found.messageBytes)) return
   throw new Difference('its transactions do not store exactly this act at this number of this multisig')
 }

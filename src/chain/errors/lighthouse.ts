@@ -58,7 +58,7 @@ export function stoppedByGuard(
   { index, code, lines }: { index: number; code: number; lines: readonly string[] },
 ): { message: string; hint: string } | null {
   const failed = all[index]
-  const isOwn = payer !== undefined && (readGuards(payer, all)?.places.includes(index) ?? false)
+  const isOwn = payer !== undefined && readGuards(payer, all).places.includes(index)
   const why = failed?.program === LIGHTHOUSE.id ? stopWords(failed, { code, lines, isOwn }) : insideWords(lines)
   if (why === null) return null
   const isExecution = all.some(({ program, data }) => program === SQUADS.id && isExecuting(SQUADS.nameOf(data)))

@@ -7,7 +7,7 @@ import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import type { DescribedInstruction, InstructionArgument } from '../../solana/described-instructions.ts'
 import { PLAIN_TABLES } from '../../solana/instructions.ts'
-import { instructionsIn } from '../../solana/message-instructions.ts'
+import { bareInstruction, instructionsIn } from '../../solana/message-instructions.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   SYSTEM_PROGRAM,
@@ -70,13 +70,11 @@ export const LAYOUTS: ReadonlyMap<string, Layout> = new Map<string, Layout>([
 
 /** The instructions of a message, whole. An account of a lookup table is `TABLE[place]`, unless `places` has its address. */
 export function describeMessage(message: DecodedMessage, places: PlaceAddresses = new Map()): DescribedInstruction[] {
-  const all = instructionsIn(message, loadedPlaces(message, places)).map(({ accounts, data, ...own }) => ({
-    own: { ...own, data },
-    accounts,
-    read: { program: own.program, accounts: accounts.map(({ address }) => address), data: Buffer.from(data, 'hex') },
-  }))
+  const all = instructionsIn(message, loadedPlaces(message, places))
+  const bare = all.map(bareInstruction)
   const described = withMints(
-    all.map(({ own, accounts, read: { program, accounts: addresses, data } }) => {
+    all.map(({ accounts, ...own }, i) => {
+      const { program, accounts: addresses, data } = bare[i] as (typeof bare)[number]
       const { roles, ...read } = describeInstruction(program, addresses, data)
       const inner = proposedMessage(program, data)
       const described = {
@@ -90,8 +88,7 @@ export function describeMessage(message: DecodedMessage, places: PlaceAddresses 
       return { ...described, control: controlWords(described), conditions: [] }
     }),
   )
-  const reads = all.map(({ read }) => read)
-  const conditions = conditionTexts(message.keys[0] ?? '', reads, amountsIn(described))
+  const conditions = conditionTexts(message.keys[0] ?? '', bare, amountsIn(described))
   return described.map((each, place) => ({ ...each, conditions: conditions[place] ?? [] }))
 }
 

@@ -98,11 +98,11 @@ export function conditionTexts(
   all: readonly ReadInstruction[],
   amountOf: AmountText = rawText,
 ): string[][] {
-  const own = readGuards(payer, all)
-  if (own === null) return all.map((each) => [...new Set(conditionsOf(each).map(conditionWords))])
-  const left = [...own.guards]
+  const { guards, places } = readGuards(payer, all)
+  if (guards.length === 0) return all.map((each) => [...new Set(conditionsOf(each).map(conditionWords))])
+  const left = [...guards]
   return all.map((each, place) => {
-    if (!own.places.includes(place) || conditionsOf(each).length === 0) return []
+    if (!places.includes(place) || conditionsOf(each).length === 0) return []
     const isChange = LIGHTHOUSE.nameOf(each.data) === 'assert_account_delta'
     // The last instruction of a guard says what stays as it is, and the one before it how much may leave.
     const guard = isChange ? left[0] : left.shift()

@@ -5,7 +5,7 @@ import { looksBase58 } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { LoadedAddresses } from '../../solana/lookup-tables.ts'
-import { instructionsIn } from '../../solana/message-instructions.ts'
+import { bareInstruction, instructionsIn } from '../../solana/message-instructions.ts'
 import {
   type DecodedTransaction,
   decodeOnce,
@@ -76,10 +76,6 @@ const signersOf = ({ keys, signers }: DecodedMessage): string[] => keys.slice(0,
  */
 export function namesIn(message: DecodedMessage, loaded?: LoadedAddresses) {
   const programIds = message.instructions.map(({ programIdIndex }) => keyAt(message, programIdIndex))
-  const instructions = instructionsIn(message, loaded).map(({ program, accounts, data }) => ({
-    program,
-    accounts: accounts.map(({ address }) => address),
-    data: Buffer.from(data, 'hex'),
-  }))
+  const instructions = instructionsIn(message, loaded).map(bareInstruction)
   return { programIds, instructions, accountKeys: message.keys, nonceAccount: lifetimeOf(message).nonceAccount }
 }

@@ -85,7 +85,7 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
     closes: accountClosings(wallet, accounts, instructed, flows.destinations),
     guards: {
       needed: neededGuards(wallet, accounts, instructed, { fee, payer }),
-      held: guardsOfMessage(message, simulated.keys)?.guards ?? [],
+      held: [...guardsOfMessage(message, simulated.keys).guards],
     },
   }
 }

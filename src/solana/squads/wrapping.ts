@@ -58,7 +58,7 @@ export function innerMessageOf(
  */
 function withoutUnused(message: DecodedMessage, addresses: readonly string[]): SquadsMessage {
   const { keys, signers, readonlySigners, readonlyOthers, lookups } = message
-  const guards = guardsOfMessage(message, addresses)?.places ?? []
+  const { places: guards } = guardsOfMessage(message, addresses)
   const instructions = message.instructions.filter(
     ({ programIdIndex }, i) => keys[programIdIndex] !== COMPUTE_BUDGET_PROGRAM && !guards.includes(i),
   )

@@ -2,8 +2,8 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { type Guard, guardMemory, readGuards } from '../../../src/solana/guards.ts'
-import { decodeMessage, keyAt } from '../../../src/solana/messages.ts'
+import { type Guard, guardMemory, guardsOfMessage } from '../../../src/solana/guards.ts'
+import { decodeMessage } from '../../../src/solana/messages.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { FEE } from '../../support/platform-wallet.ts'
 import { hasProgram } from '../../support/programs.ts'
@@ -78,15 +78,7 @@ async function payments() {
 }
 
 /** The guards of a message that the vault has signed. */
-function guardsIn(input: Buffer): readonly Guard[] {
-  const message = decodeMessage(input)
-  const all = message.instructions.map(({ programIdIndex, accounts, data }) => ({
-    program: keyAt(message, programIdIndex),
-    accounts: Array.from(accounts, (place) => keyAt(message, place)),
-    data,
-  }))
-  return readGuards(keyAt(message, 0), all)?.guards ?? []
-}
+const guardsIn = (input: Buffer): readonly Guard[] => guardsOfMessage(decodeMessage(input)).guards
 
 killTest({
   title: `guarded payments by a daemon that is killed around the signature (SOAK_SEED=${seedOr(44)}):`,
