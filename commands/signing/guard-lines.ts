@@ -1,6 +1,7 @@
 /** What the guards of a transaction hold, as lines of a preview and as a field of an answer. */
 import type { GuardAnswer } from '../../src/api/payloads.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
+import { boundsOf } from '../../src/solana/guard-bounds.ts'
 import type { Guard, TokenGuard } from '../../src/solana/guards.ts'
 import { groupedDecimalOf, solOf } from '../cli/amounts.ts'
 import { printable } from '../ui/render.ts'
@@ -12,14 +13,8 @@ export interface ShownGuards {
   reported: Pick<GuardAnswer, 'state' | 'reason' | 'text'> | undefined
 }
 
-/** Least changes, so that a minus is what can leave; null for an account that the transaction opens. */
 export const guardRecord = ({ guards, reported }: ShownGuards) => ({
-  wallets: guards.flatMap(({ kind, address, change }) =>
-    kind === 'wallet' ? [{ address, lamports: String(change ?? 0n) }] : [],
-  ),
-  token_accounts: guards.flatMap(({ kind, address, change }) =>
-    kind === 'token' ? [{ address, amount: change === null ? null : String(change) }] : [],
-  ),
+  ...boundsOf(guards),
   reason: guards.length === 0 && reported === undefined ? 'older_api' : (reported?.reason ?? null),
 })
 

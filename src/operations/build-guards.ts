@@ -77,7 +77,7 @@ export async function guardBuild(
   return guarded
 }
 
-/** Guards a transaction whose earlier one has landed; without `guarding` if it has instructions of Lighthouse already. */
+/** Guards a transaction that follows one that has landed. One with instructions of Lighthouse stays as it is. */
 export async function guardLate(
   { guard, ...services }: ClusterServices & Pick<Services, 'config'> & Pick<Choice, 'guard'>,
   transaction: Uint8Array,

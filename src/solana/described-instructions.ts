@@ -57,8 +57,9 @@ const COLUMNS = 76
 const ADDRESS = /[1-9A-HJ-NP-Za-km-z]{32,44}/g
 
 /**
- * The whole text of instructions, in lines: what changes control, what has to hold, then of each instruction every argument, every account
- * with its role and name, and the data that no argument explains. Whoever shows it prints its characters clean.
+ * The whole text of instructions, in lines: what changes control, what has to hold, then of each instruction every
+ * argument, every account with its role and name, and the data that no argument explains. Whoever shows it prints its
+ * characters clean.
  */
 export function instructionTexts(instructions: readonly DescribedInstruction[], names: AddressNames): string[] {
   const control = sentenceLines(instructions, 'control', '', names)

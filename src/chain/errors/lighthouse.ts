@@ -5,7 +5,8 @@ import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { LIGHTHOUSE } from '../../solana/programs/lighthouse.ts'
 import { SQUADS } from '../../solana/programs/squads.ts'
 import { programName } from '../../solana/programs.ts'
-import { type Condition, conditionsOf, conditionWords, rawText } from '../instructions/guard-words.ts'
+import { type Condition, conditionsOf, conditionWords } from '../instructions/conditions.ts'
+import { rawText } from '../instructions/guard-words.ts'
 import type { ErrorTable } from './types.ts'
 
 const FAILED = 6001
@@ -114,15 +115,11 @@ function breachWords(condition: Condition, found: string | null, isOwn: boolean)
   const number = found !== null && /^-?\d+$/.test(found) ? BigInt(found) : null
   if (isOwn && less !== null)
     return flowWords(BigInt(value as bigint), number, field === 'lamports' ? solText : rawText)
-  if (isOwn && field === 'amount') {
-    const least = rawText(BigInt(value as bigint))
-    return number === null
-      ? `it would hold less than ${least}`
-      : `it would hold ${rawText(number)}, at least ${least} must be there`
-  }
-  if (isOwn && field === 'delegated_amount') {
-    const most = rawText(BigInt(value as bigint))
-    return `its delegate could take ${number === null ? 'more' : rawText(number)} meanwhile, at most ${most} may be`
+  if (isOwn && (field === 'amount' || field === 'delegated_amount')) {
+    const [bound, now] = [rawText(BigInt(value as bigint)), number === null ? null : rawText(number)]
+    if (field === 'delegated_amount')
+      return `its delegate could take ${now ?? 'more'} meanwhile, at most ${bound} may be`
+    return now === null ? `it would hold less than ${bound}` : `it would hold ${now}, at least ${bound} must be there`
   }
   const now = found === null ? '' : found === 'none' ? ' to nobody' : ` to ${programName(found) ?? found}`
   if (field === 'owner_is_derived') return 'its owner changed meanwhile'

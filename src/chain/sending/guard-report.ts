@@ -1,6 +1,7 @@
 /** What a build says of its guards: those that it has, and why others are missing. */
 import type { GuardAnswer } from '../../api/payloads.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { boundsOf } from '../../solana/guard-bounds.ts'
 import type { Guard } from '../../solana/guards.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
@@ -69,12 +70,7 @@ export function guardAnswer(guarding: Guarding): GuardAnswer {
     reason,
     text: unguardedOf(guarding)?.text ?? null,
     missing_bytes: missingBytes,
-    wallets: guards.flatMap(({ kind, address, change }) =>
-      kind === 'wallet' ? { address, lamports: String(change ?? 0n) } : [],
-    ),
-    token_accounts: guards.flatMap(({ kind, address, change }) =>
-      kind === 'token' ? { address, amount: change === null ? null : String(change) } : [],
-    ),
+    ...boundsOf(guards),
     unguarded: [...accounts],
   }
 }

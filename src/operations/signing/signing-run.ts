@@ -18,7 +18,7 @@ export interface SigningRun<S = unknown> {
   signer: Signer
   /** Address of the platform wallet, which pays. */
   wallet: string
-  /** How the policy wants what is signed to be guarded. */
+  /** The policy's own rule about guards; `context.guard` has what the build gets. */
   guards: GuardMode
   /** Signing id of the first transaction. Later ones append their number to it. */
   id: string
@@ -36,8 +36,8 @@ interface StoredPlan<S> {
 }
 
 /**
- * Throws internal_error without a usable signer, bad_request when it is paused, conflict when the earlier run used
- * another key or chain.
+ * Sets `context.guard` to what the policy makes of the request. Throws internal_error without a usable signer,
+ * bad_request when it is paused, conflict when the earlier run used another key or chain.
  */
 export async function openSigningRun<S>(
   context: SigningContext,

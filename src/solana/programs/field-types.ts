@@ -1,8 +1,8 @@
 /**
  * Types of the fields in a program's table: how their values are read, written and shown. A type is one of `SCALARS`,
  * `?T` (optional), `??T` (optional, of one length: four bytes, then always a value), `*T` (a list), `*8T`, `*64T` and
- * `*leb128T` (a list whose length takes one byte, eight, or as many as it needs), `**T` (as many as there are), `{name:T,name:T}` (fields), `(T,T)`,
- * `<Name,NameT>` (one of several, each alone or with fields), or `hexN` (N bytes).
+ * `*leb128T` (a list whose length takes one byte, eight, or as many as it needs), `**T` (as many as there are),
+ * `{name:T,name:T}` (fields), `(T,T)`, `<Name,NameT>` (one of several, each alone or with fields), or `hexN` (N bytes).
  */
 import { addressBytes } from '../addresses.ts'
 import { type ByteReader, ShortData } from '../byte-reader.ts'
