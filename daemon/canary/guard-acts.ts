@@ -5,7 +5,14 @@ import { requireProgram } from '../../src/chain/programs/required-program.ts'
 import { readLatestBlockhash } from '../../src/chain/reads/rpc-reads.ts'
 import { addressBytes } from '../../src/solana/addresses.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
-import { type Guard, lamportsFloor, type TokenGuard, type WalletGuard, withGuards } from '../../src/solana/guards.ts'
+import {
+  type Guard,
+  lamportsFloor,
+  type TokenGuard,
+  tokenGuard,
+  type WalletGuard,
+  withGuards,
+} from '../../src/solana/guards.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { SYSTEM } from '../../src/solana/programs/system.ts'
 import type { PlainInstruction } from '../../src/solana/programs/table.ts'
@@ -55,8 +62,7 @@ export async function playGuards(stage: Stage): Promise<void> {
     await requireProgram(node, PROGRAMS.lighthouse)
     const [account, by] = [await tokenAccountAddress(mint, owner.address), { authority: owner.address }]
     const send = TOKEN.instruction('burn', { account, mint, ...by, signers: [] }, { amount: SENT })
-    const control = { owner: null, mint: null, delegate: null, delegated: 0n, closeAuthority: null, isFrozen: false }
-    const guard: TokenGuard = { kind: 'token', address: account, change: -SENT, least: 0n, ...control }
+    const guard = tokenGuard(account, { change: -SENT })
     await passes(guard, send)
     await isStopped({ ...guard, change: 1n - SENT }, send, CHANGE)
     const at = { ...by, signers: [] }

@@ -44,6 +44,13 @@ export interface TokenGuard {
 
 export type Guard = WalletGuard | TokenGuard
 
+/** The guard of an associated account without a delegate, of which nothing may leave. */
+export const tokenGuard = (address: string, more: Partial<TokenGuard> = {}): TokenGuard => ({
+  ...{ kind: 'token', address, change: 0n, least: 0n },
+  ...{ owner: null, mint: null, delegate: null, delegated: 0n, closeAuthority: null, isFrozen: false },
+  ...more,
+})
+
 /** Number of the payer's memory account that guards use; others may be used by other programs. */
 const MEMORY_ID = 0x73
 const SLOT_BYTES = 8

@@ -1,7 +1,7 @@
 /** Guarded transactions, byte for byte as Lighthouse took them, so that its guards are fixed where the program is missing. */
 import { describe, expect, it } from 'vitest'
 import { conditionTexts } from '../../src/chain/instructions/guard-words.ts'
-import { type Guard, lamportsFloor, readGuards, withGuards } from '../../src/solana/guards.ts'
+import { type Guard, lamportsFloor, readGuards, tokenGuard, withGuards } from '../../src/solana/guards.ts'
 import { instructionsIn } from '../../src/solana/message-instructions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
@@ -12,7 +12,7 @@ import type { PlainInstruction } from '../../src/solana/programs/table.ts'
 import { TOKEN } from '../../src/solana/programs/token.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
-import { plainTransaction, putTokens, tokenGuard } from '../support/guarded-transactions.ts'
+import { plainTransaction, putTokens } from '../support/guarded-transactions.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL } from '../support/local-chain.ts'
 
 const [wallet, other, mint, own] = [91, 92, 93, 94].map((seed) => goldenKey(seed).publicKey.toBase58()) as [

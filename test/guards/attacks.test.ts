@@ -1,6 +1,4 @@
 /** Attacks between simulation and landing, on the real programs: each takes more without guards, and fails with them. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { DynamicBondingCurveClient, SwapMode } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
@@ -11,28 +9,20 @@ import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { PROGRAMS, SQUADS_SETTINGS } from '../../src/solana/programs.ts'
 import { createMint, type Extension, give, lamportsOf, run, tokenAccountOf, unitsIn } from '../support/gold.ts'
-import { IMAGE, keysIn, landOn, TINY_CURVE } from '../support/launches.ts'
+import { IMAGE, keysIn, landOn, tinyCurveSettings } from '../support/launches.ts'
 import { isoOf, locksOn } from '../support/locks.ts'
 import { web3Over } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { callingProgram, idleProgram, putProgram } from '../support/sbf-program.ts'
 import { sharedService } from '../support/service.ts'
-import { makeSharedFolder } from '../support/shared-folder.ts'
 import { addressOf, SOL, signWith, someAddress } from '../support/wallets.ts'
 
 const { dbc, lock, lighthouse, squads, tokenMetadata } = PROGRAMS
 const lacking = [dbc, lock, lighthouse, squads, tokenMetadata].filter(({ id }) => !hasProgram(id))
 const needs = `(needs ${lacking.map(({ name }) => name).join(', ')})`
 
-const presets = join(makeSharedFolder('svc-'), 'presets.json')
-writeFileSync(presets, JSON.stringify({ tiny: TINY_CURVE }))
-const settings = {
-  'priority-fee': 'none',
-  'pools.presets': presets,
-  'pools.preset': 'tiny',
-  'platform-wallet': someAddress(),
-}
+const settings = { ...tinyCurveSettings(), 'priority-fee': 'none', 'platform-wallet': someAddress() }
 const shared = sharedService({ settings })
 const chainOf = async () => (await shared()).services.chain.local()
 

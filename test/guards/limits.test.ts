@@ -1,6 +1,4 @@
 /** When a transaction cannot have its guards: no room, no lamports to lend, no program on the cluster. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
 import {
   Keypair,
@@ -17,24 +15,18 @@ import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { createMint, give, lamportsOf, type Mint, tokenAccountOf } from '../support/gold.ts'
 import { guardsIn } from '../support/guarded-acts.ts'
-import { IMAGE, keysIn, landOn, TINY_CURVE } from '../support/launches.ts'
+import { IMAGE, keysIn, landOn, tinyCurveSettings } from '../support/launches.ts'
 import { FEE, startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import { runs } from '../support/runs.ts'
 import { sharedService, startService } from '../support/service.ts'
-import { makeSharedFolder } from '../support/shared-folder.ts'
 import { keyOf } from '../support/squads.ts'
 import { addressOf, SOL, signWith, someAddress } from '../support/wallets.ts'
 
 const { lighthouse, dbc, tokenMetadata } = PROGRAMS
 const lacking = !hasProgram(lighthouse.id)
-const presets = join(makeSharedFolder('svc-'), 'presets.json')
-writeFileSync(presets, JSON.stringify({ tiny: TINY_CURVE }))
-const settings = {
-  ...{ 'priority-fee': 'none', 'platform-wallet': someAddress() },
-  ...{ 'pools.presets': presets, 'pools.preset': 'tiny' },
-}
+const settings = { ...tinyCurveSettings(), 'priority-fee': 'none', 'platform-wallet': someAddress() }
 const shared = sharedService({ settings })
 /** What a packet has room for. */
 const MOST = 1_232
@@ -51,9 +43,8 @@ async function scene() {
       give(chain, wallet, mint, wallet.publicKey, 1_000n)
       return mint
     },
-    /** Moves one unit of each token to a stranger, with a memo of so many bytes that fills the packet. */
+    /** Pays a stranger and burns one unit of each token, with a memo of so many bytes. */
     moving(mints: readonly Mint[], bytes: number): Uint8Array {
-      const to = keyOf(addressOf(wallet))
       const moves = mints.map((mint) =>
         spl.createBurnInstruction(
           tokenAccountOf(mint, wallet.publicKey),
@@ -64,14 +55,22 @@ async function scene() {
           mint.program,
         ),
       )
-      const pay = SystemProgram.transfer({ fromPubkey: to, toPubkey: keyOf(someAddress()), lamports: SOL / 100n })
+      const pay = SystemProgram.transfer({
+        fromPubkey: wallet.publicKey,
+        toPubkey: keyOf(someAddress()),
+        lamports: SOL / 100n,
+      })
       const memo = new TransactionInstruction({
         programId: keyOf(MEMO_PROGRAM),
         keys: [],
         data: Buffer.alloc(bytes, 97),
       })
       const { blockhash: recentBlockhash } = chain.latestBlockhash()
-      const message = new TransactionMessage({ payerKey: to, recentBlockhash, instructions: [pay, ...moves, memo] })
+      const message = new TransactionMessage({
+        payerKey: wallet.publicKey,
+        recentBlockhash,
+        instructions: [pay, ...moves, memo],
+      })
       return new VersionedTransaction(message.compileToV0Message()).serialize()
     },
     guard: (transaction: Uint8Array) => guardedTransaction(services.chain, transaction, [addressOf(wallet)]),

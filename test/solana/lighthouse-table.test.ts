@@ -6,14 +6,14 @@ import { conditionsOf, conditionWords } from '../../src/chain/instructions/condi
 import { describeInstruction } from '../../src/chain/instructions/describe.ts'
 import { conditionTexts } from '../../src/chain/instructions/guard-words.ts'
 import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
-import { type Guard, guardInstructions } from '../../src/solana/guards.ts'
+import { type Guard, guardInstructions, tokenGuard } from '../../src/solana/guards.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { fieldType } from '../../src/solana/programs/field-types.ts'
 import { LIGHTHOUSE } from '../../src/solana/programs/lighthouse.ts'
 import type { PlainInstruction } from '../../src/solana/programs/table.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { plainTransaction, putTokens, tokenGuard } from '../support/guarded-transactions.ts'
+import { plainTransaction, putTokens } from '../support/guarded-transactions.ts'
 import { hasProgram, PROGRAMS_DIR, SOL, sharedTestChain, someone } from '../support/local-chain.ts'
 
 /** The instructions in the order of their numbers, with their accounts; `s` signs and `w` is written. */

@@ -2,7 +2,6 @@
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { addressBytes } from '../../src/solana/addresses.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
-import type { TokenGuard } from '../../src/solana/guards.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import type { PlainInstruction } from '../../src/solana/programs/table.ts'
 import { plainMint, plainTokenAccount } from '../../src/solana/token-accounts.ts'
@@ -23,13 +22,6 @@ export function plainTransaction(envelope: PlainTransaction, instructions: reado
   }))
   return compileTransaction({ ...envelope, instructions: plain, bytesOf: addressBytes }).transaction
 }
-
-/** The guard of an associated account without a delegate, of which nothing may leave. */
-export const tokenGuard = (address: string, more: Partial<TokenGuard> = {}): TokenGuard => ({
-  ...{ kind: 'token', address, change: 0n, least: 0n },
-  ...{ owner: null, mint: null, delegate: null, delegated: 0n, closeAuthority: null, isFrozen: false },
-  ...more,
-})
 
 /** Puts a mint and an account of it on the chain; amounts in raw units. */
 export function putTokens(chain: LocalChain, account: string, own: { mint: string; owner: string; amount: bigint }) {

@@ -1,4 +1,6 @@
 /** Launches in tests: curves of presets, an image, and what was built signed, landed on the embedded chain and followed. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Keypair } from '@solana/web3.js'
 import { expect } from 'vitest'
 import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
@@ -6,6 +8,7 @@ import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { IMAGES } from '../storage/images.ts'
 import type { Service } from './service.ts'
+import { makeSharedFolder } from './shared-folder.ts'
 import { keypairOf, signWith } from './wallets.ts'
 
 export const IMAGE = Buffer.from(IMAGES.png).toString('base64')
@@ -21,6 +24,13 @@ export const CURVE = {
 }
 /** A SOL or so fills it. */
 export const TINY_CURVE = { ...CURVE, total_supply: '1000000', initial_market_cap: 1, migration_market_cap: 3 }
+
+/** Settings of a service that launches on the tiny curve. */
+export function tinyCurveSettings() {
+  const presets = join(makeSharedFolder('svc-'), 'presets.json')
+  writeFileSync(presets, JSON.stringify({ tiny: TINY_CURVE }))
+  return { 'pools.presets': presets, 'pools.preset': 'tiny' }
+}
 
 /** The keys that an answer has; those that the caller has are empty. */
 export const keysIn = (required: Record<string, number[]>): Keypair[] =>

@@ -1,7 +1,7 @@
 /** Puts guards around a built transaction: what its simulation takes from the wallets is all that the chain lets it take. */
 import { type Slack, withRoom } from '../../policy/movement/guards.ts'
 import { TooMuchForVersion1 } from '../../solana/compiling.ts'
-import { type Guard, memoryBytes, withGuards } from '../../solana/guards.ts'
+import { type Guard, memoryBytes, tokenGuard, withGuards } from '../../solana/guards.ts'
 import { decodeWireTransaction, keyAt, MAX_ACCOUNT_LOCKS, maxBytesOf } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { readRentRate } from '../reads/rpc-reads.ts'
@@ -62,11 +62,6 @@ export function requireRoom(transaction: Uint8Array, guards: readonly Guard[]): 
 /** Null if there is room in bytes but not in accounts. */
 const bytesOrNull = (missing: number): number | null => (Number.isFinite(missing) ? missing : null)
 
-const NOTHING_LEAVES = {
-  ...{ change: 0n, least: 0n, owner: null, mint: null, delegate: null, delegated: 0n },
-  ...{ closeAuthority: null, isFrozen: false },
-}
-
 /** Whether guards of the payer and of these associated accounts of it fit too, if the transaction gets any. */
 export function hasRoomForGuards(
   { payer, isGuarded = false }: Pick<Envelope, 'payer' | 'isGuarded'>,
@@ -74,8 +69,10 @@ export function hasRoomForGuards(
   accounts: readonly string[],
 ): boolean {
   if (!isGuarded) return true
-  const tokens = accounts.map((address): Guard => ({ kind: 'token', address, ...NOTHING_LEAVES }))
-  const guards: Guard[] = [{ kind: 'wallet', address: payer, change: 0n }, ...tokens]
+  const guards: Guard[] = [
+    { kind: 'wallet', address: payer, change: 0n },
+    ...accounts.map((address) => tokenGuard(address)),
+  ]
   return sizeWith(transaction, guards, undefined) <= maxBytesOf(transaction)
 }
 

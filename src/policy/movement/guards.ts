@@ -16,13 +16,13 @@ export function neededGuards(
   { transfers }: InstructionEffects,
   { fee, payer }: { fee: bigint; payer: string },
 ): Guard[] {
-  const tokens = [...accounts.values()].flatMap((touched) => tokenGuard(wallet, touched, accounts, transfers) ?? [])
+  const tokens = [...accounts.values()].flatMap((touched) => guardOfTokens(wallet, touched, accounts, transfers) ?? [])
   const losing = tokens.filter(({ change }) => change !== null && change < 0n)
   const others = tokens.filter((guard) => !losing.includes(guard))
-  return [...walletGuard(wallet, accounts, transfers, { fee, payer }), ...losing, ...others]
+  return [...guardOfWallet(wallet, accounts, transfers, { fee, payer }), ...losing, ...others]
 }
 
-function walletGuard(
+function guardOfWallet(
   wallet: string,
   accounts: TouchedAccounts,
   transfers: readonly InstructedTransfer[],
@@ -43,7 +43,7 @@ function walletGuard(
   return [{ kind: 'wallet', address: wallet, change: -larger(left - emptied, lost) }]
 }
 
-function tokenGuard(
+function guardOfTokens(
   wallet: string,
   { address, before, after }: TouchedAccount,
   accounts: TouchedAccounts,
