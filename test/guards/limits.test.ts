@@ -9,6 +9,7 @@ import {
 } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { requireGuarded } from '../../src/chain/sending/guard-report.ts'
 import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
 import { guardMemory } from '../../src/solana/guards.ts'
 import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -283,6 +284,16 @@ describe('a cluster without Lighthouse', () => {
       ...[400, 'bad_request', 'guard'],
       { reason: 'program_missing' },
     ])
+  })
+})
+
+describe.skipIf(lacking)('a transaction that would fail', () => {
+  it('has no guards, and the reason says why it fails', async () => {
+    const { guard, moving } = await scene()
+    const { mint } = await scene()
+    const { guarding, transaction } = await guard(moving([mint()], 10))
+    expect([guarding.guards, guarding.reason, transaction.length]).toEqual([[], 'not_simulated', expect.any(Number)])
+    expect(() => requireGuarded(guarding)).toThrow(/because its simulation fails, .*: SPL Token: InvalidAccountData: /)
   })
 })
 

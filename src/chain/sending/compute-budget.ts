@@ -47,7 +47,7 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
     simulateOrNull(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
-  const units = limitAfter(run, transaction) ?? fallbackUnits
+  const units = limitAfter(run, transaction) ?? fallbackLimit(fallbackUnits, transaction)
   const price = priceWithin(config, requested, units)
   return { ...simulated, transaction: withTerms(transaction, { units, price }) }
 }
@@ -109,6 +109,10 @@ export function limitAfter(run: NodeSimulation | null, transaction: Uint8Array):
   const used = run?.unitsConsumed ?? null
   return used === null ? null : unitsFor(used + guardUnits(transaction))
 }
+
+/** Limit of a transaction that could not be measured, with what its guards use at most. */
+export const fallbackLimit = (units: number, transaction: Uint8Array): number =>
+  namedAddresses(transaction).includes(PROGRAMS.lighthouse.id) ? Math.min(units + 100_000, MAX_COMPUTE_UNITS) : units
 
 /** Adds a tenth and 1,000 units, because the units that a run uses vary with the accounts. */
 export function unitsFor(used: number): number {

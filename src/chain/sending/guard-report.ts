@@ -17,6 +17,8 @@ export interface Guarding {
   unguarded: readonly string[]
   /** Bytes that the missing guards need beyond the room of the transaction; null if bytes are not what is missing. */
   missingBytes: number | null
+  /** Why its simulation fails, if that is the reason. */
+  failure?: string
 }
 
 /** Without any guard, although there should be some. */
@@ -34,7 +36,10 @@ const REASONS: Readonly<Record<UnguardedReason, (guarding: Guarding) => string>>
     `${PROGRAMS.lighthouse.name} (${PROGRAMS.lighthouse.id}), which would hold them, is not on this cluster`,
   program_changed: () =>
     `the build of ${PROGRAMS.lighthouse.name} on this cluster does not hold what guards say (\`svc programs list\`)`,
-  not_simulated: () => 'the transaction cannot be simulated yet, so nobody knows what it takes',
+  not_simulated: ({ failure }) =>
+    failure === undefined
+      ? 'the transaction cannot be simulated yet, so nobody knows what it takes'
+      : `its simulation fails, so nobody knows what it takes: ${failure}`,
   no_room: ({ missingBytes }) =>
     missingBytes !== null
       ? `they need ${missingBytes} bytes more than the transaction has room for: send tx_version 1, or do less in one transaction`

@@ -1,5 +1,6 @@
 /** Puts guards around a built transaction: what its simulation takes from the wallets is all that the chain lets it take. */
 import { type Slack, withRoom } from '../../policy/movement/guards.ts'
+import { failureText } from '../../policy/movement/movement.ts'
 import { TooMuchForVersion1 } from '../../solana/compiling.ts'
 import { type Guard, memoryBytes, tokenGuard, withGuards } from '../../solana/guards.ts'
 import { decodeWireTransaction, keyAt, MAX_ACCOUNT_LOCKS, maxBytesOf } from '../../solana/messages.ts'
@@ -24,7 +25,9 @@ export async function guardedTransaction(
   const without = (reason: UnguardedReason) => ({ transaction, guarding: unguarded(reason) })
   const decoded = decodeWireTransaction(transaction)
   const shown = await readMovements(chain, decoded, wallets).catch(() => null)
-  if (shown === null || shown.movements.some(({ err }) => err !== null)) return without('not_simulated')
+  if (shown === null) return without('not_simulated')
+  const failure = shown.movements.find(({ err }) => err !== null)?.err
+  if (failure) return { transaction, guarding: { ...unguarded('not_simulated'), failure: failureText(failure) } }
   const { loaded, lamportsAfter } = shown
   const needed = withRoom(inOrder(shown.movements.flatMap(({ guards }) => guards.needed)), slack)
   if (needed.length === 0) return { transaction, guarding: NONE_NEEDED }

@@ -10,6 +10,7 @@ import type { NodeSimulation } from '../reads/node-reads.ts'
 import {
   type BudgetServices,
   type FailedSimulation,
+  fallbackLimit,
   limitAfter,
   priceWithin,
   requestedPrice,
@@ -49,7 +50,7 @@ export async function withMessageTerms<T extends UnsignedTransaction>(
     follows ? null : simulateOrNull(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
-  const units = limitAfter(run, transaction) ?? fallbackUnits
+  const units = limitAfter(run, transaction) ?? fallbackLimit(fallbackUnits, transaction)
   const price = priceWithin(config, requested, units)
   const loadedBytes = await loadedLimitFor(chain, run, transaction)
   const terms = { units, loadedBytes, priorityFee: priorityFee(BigInt(units), price) }

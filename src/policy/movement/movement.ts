@@ -11,6 +11,10 @@ export interface SimulationFailure {
   hint: string | null
 }
 
+/** The failure in one line. */
+export const failureText = ({ program, name, message, hint }: SimulationFailure): string =>
+  `${program === null ? '' : `${program}: `}${name}: ${message}${hint === null ? '' : `; ${hint}`}`
+
 export interface InvokedProgram {
   program: string
   /** Depth of the call: 1 for the message's own instruction, 2 for an instruction that it calls, and so on. */

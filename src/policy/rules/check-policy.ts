@@ -4,7 +4,7 @@ import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '
 import { PROGRAMS } from '../../solana/programs.ts'
 import { isWaiting, isWithin, withApprovals } from '../approvals.ts'
 import { missingGuards } from '../movement/guards.ts'
-import type { Destination, Movement } from '../movement/movement.ts'
+import { type Destination, failureText, type Movement } from '../movement/movement.ts'
 import type { MintLimit, SigningPolicy, Spent } from '../policy.ts'
 import { checkPrograms, checkSigners } from './signature-rules.ts'
 import { spendOf } from './spend.ts'
@@ -199,9 +199,7 @@ function* refusalsOf(
 
 function checkSimulation({ err, logs }: Movement): Violation | null {
   if (err === null) return null
-  const { program, message, hint } = err
-  const what = `${program === null ? '' : `${program}: `}${err.name}: ${message}${hint === null ? '' : `; ${hint}`}`
-  return { message: `the transaction would fail. ${what}. Build it again`, details: { error: err, logs } }
+  return { message: `the transaction would fail. ${failureText(err)}. Build it again`, details: { error: err, logs } }
 }
 
 function checkCertain({ stable, unread }: Movement): Violation | null {
