@@ -110,29 +110,10 @@ export function insertInstructions(
   { first, last, place }: Added,
   loaded: LoadedAddresses = { writable: [], readonly: [] },
 ): Uint8Array {
-  const uses = new Map<string, KeyUse>()
-  const useOf = (address: string, flags: Omit<KeyUse, 'bytes'>) => {
-    const use = { bytes: addressBytes(address), ...flags }
-    uses.set(address, use)
-    return use
-  }
-  const own = message.keys.map((address, i) =>
-    useOf(address, { isSigner: i < message.signers, isWritable: isWritablePlace(message, i), place: 0 }),
-  )
-  const lookedUp = [...loaded.writable, ...loaded.readonly].map((): Place => ({ place: 0 }))
-  const fromTable = new Map([...loaded.writable, ...loaded.readonly].map((address, i) => [address, lookedUp[i]]))
-  const added: KeyUse[] = []
-  const use = (address: string, isWritable: boolean): Place => {
-    const known = uses.get(address) ?? fromTable.get(address)
-    if (known !== undefined) return known
-    const made = useOf(address, { isSigner: false, isWritable, place: 0 })
-    added.push(made)
-    return made
-  }
+  const { own, lookedUp, added, placeOf } = placesIn(message, [...loaded.writable, ...loaded.readonly])
   const partOf = ({ program, accounts, data }: PlainInstruction) => ({
-    accounts: accounts.map(({ address, isWritable }) => use(address, isWritable)),
-    // A program must be among the message's own keys.
-    program: uses.get(program) ?? use(program, false),
+    accounts: accounts.map(({ address, isWritable }) => placeOf(address, isWritable)),
+    program: placeOf(program, false),
     data,
   })
   const all: readonly Place[] = [...own, ...lookedUp]
@@ -152,6 +133,32 @@ export function insertInstructions(
     lookups: message.lookups,
   }
   return message.config === null ? writeV0(placed) : writeV1(placed, message.config)
+}
+
+/** The places of a message's own addresses and of those from lookup tables. `placeOf` adds an address without a place. */
+function placesIn(message: DecodedMessage, loaded: readonly string[]) {
+  const own = message.keys.map(
+    (address, i): KeyUse => ({
+      bytes: addressBytes(address),
+      isSigner: i < message.signers,
+      isWritable: isWritablePlace(message, i),
+      place: 0,
+    }),
+  )
+  const lookedUp = loaded.map((): Place => ({ place: 0 }))
+  const added: KeyUse[] = []
+  const known = new Map<string, Place>()
+  for (const [i, place] of lookedUp.entries()) known.set(loaded[i] ?? '', place)
+  for (const [i, place] of own.entries()) known.set(message.keys[i] ?? '', place)
+  const placeOf = (address: string, isWritable: boolean): Place => {
+    const found = known.get(address)
+    if (found !== undefined) return found
+    const made: KeyUse = { bytes: addressBytes(address), isSigner: false, isWritable, place: 0 }
+    added.push(made)
+    known.set(address, made)
+    return made
+  }
+  return { own, lookedUp, added, placeOf }
 }
 
 const isWritablePlace = ({ keys, signers, readonlySigners, readonlyOthers }: DecodedMessage, place: number): boolean =>
