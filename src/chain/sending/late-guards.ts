@@ -5,6 +5,7 @@ import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../../solana/constants.ts'
 import { priorityFee, unitPriceOf } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
+import { askNode } from '../nodes/rpc-faults.ts'
 import { simulateOnNode } from '../reads/node-reads.ts'
 import { limitAfter, priceWithin } from './compute-budget.ts'
 import { type Guarding, unguarded } from './guard-report.ts'
@@ -18,7 +19,7 @@ interface Services {
 
 /**
  * Adds the guards of these wallets, with limits that a simulation measures and the price that the transaction offers.
- * Returns it unchanged, with the reason, if it cannot have any.
+ * Returns it unchanged, with the reason, if it cannot have any. Throws internal_error when the node fails.
  */
 export async function lateGuarded(
   services: Services,
@@ -40,7 +41,7 @@ async function withMeasuredLimits({ chain, config }: Services, transaction: Uint
       : withConfigTerms(transaction, { units, loadedBytes, priorityFee: priorityFee(BigInt(units), price) })
   // The priority fee of the whole limit could be more than the payer has.
   const largest = termsOf(MAX_COMPUTE_UNITS, 0n, MAX_LOADED_BYTES)
-  const { run } = await simulateOnNode(chain, largest)
+  const { run } = await askNode('The simulation', () => simulateOnNode(chain, largest))
   const units = limitAfter(run, transaction)
   if (run.err !== null || units === null) return null
   const price = priceWithin(config, unitPriceOf(message), units)
