@@ -26,6 +26,7 @@ import { settingsOf, subjectOf } from '../../src/claim-page/browser/site-files.t
 import { requireHonest } from '../../src/claim-page/browser/sponsored-message.ts'
 import { visitorTexts } from '../../src/claim-page/browser/texts.ts'
 import { isEd25519Point } from '../../src/solana/curve.ts'
+import { guardInstructions } from '../../src/solana/guards.ts'
 import { messageBytesOf } from '../../src/solana/messages.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { vestedAt } from '../../src/solana/unlock-schedule.ts'
@@ -189,7 +190,13 @@ describe('a transaction of the claim page', () => {
     const budget = budgetInstructions(1_000, 5n)
     judge([...budget, loan(sponsor, wallet), sponsored, claim])
     judge([claim])
+    const guardsOf = (of: string) => guardInstructions(of, [{ kind: 'wallet', address: of, change: 0n }])
+    const guarded = guardsOf(sponsor)
+    judge([...guarded.first, claim, ...guarded.last])
+    const lending = guardsOf(wallet)
     const wrong = [
+      [...lending.first, claim],
+      [claim, ...lending.last],
       [],
       [loan(sponsor, wallet)],
       [claim, claim],

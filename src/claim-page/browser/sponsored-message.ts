@@ -1,6 +1,7 @@
 /** Checks a transaction that a sponsor offers: it may only claim for the wallet at the sponsor's cost. */
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { equalBytes, readU32 } from './bytes.ts'
 import { firstClaimInstruction, openingInstruction, vestedClaimInstruction } from './claim-instructions.ts'
 import type { RowState } from './claim-state.ts'
@@ -23,7 +24,7 @@ export function requireHonest(message: Uint8Array, claimer: string, state: RowSt
   ]
   const seen = new Set<PlainInstruction | string>()
   for (const { program, accounts, data } of instructions) {
-    if (program === COMPUTE_BUDGET_PROGRAM) continue
+    if (program === COMPUTE_BUDGET_PROGRAM || isGuard(program, accounts, data, payer)) continue
     const isLoan = program === SYSTEM_PROGRAM && data.length === 12 && readU32(data, 0) === 2
     const known = isLoan && accounts[0] === payer && accounts[1] === claimer
     const match = known ? 'loan' : expected.find((each) => isSame(each, program, accounts, data))
@@ -32,6 +33,10 @@ export function requireHonest(message: Uint8Array, claimer: string, state: RowSt
   }
   if (!seen.has(expected[1] as PlainInstruction) && !seen.has(expected[2] as PlainInstruction)) throw refuse()
 }
+
+/** Guards can only fail the transaction. Those that write lend rent, which must be the sponsor's. */
+const isGuard = (program: string, accounts: readonly string[], [kind = 0]: Uint8Array, payer: string): boolean =>
+  program === PROGRAMS.lighthouse.id && (kind > 1 || accounts[kind === 0 ? 2 : 1] === payer)
 
 const isSame = (each: PlainInstruction, program: string, accounts: readonly string[], data: Uint8Array) =>
   each.program === program &&
