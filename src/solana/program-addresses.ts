@@ -1,6 +1,6 @@
 /** Addresses that a program signs for, derived from seeds. */
 import { createHash } from 'node:crypto'
-import { addressBytes, addressOf } from './addresses.ts'
+import { addressBytes, addressOf, byteKey } from './addresses.ts'
 import { isEd25519Point } from './curve.ts'
 import { ASSOCIATED_TOKEN_PROGRAM } from './program-ids.ts'
 
@@ -11,14 +11,36 @@ export interface ProgramAddress {
 }
 
 const MAX_BUMP = 255
+const MAX_SEED_BYTES = 32
 const DERIVED = Buffer.from('ProgramDerivedAddress')
 
-/** The address with the highest bump that is off the curve. */
+/** An entry takes some 500 bytes. */
+const MOST_KEPT = 2_048
+const kept = new Map<string, ProgramAddress>()
+/** Not a byte of any seed, so that it separates seeds in a joined name. */
+const SEPARATOR = '\uffff'
+
+/**
+ * The address with the highest bump that is off the curve. The latest ones are kept, because the search for one costs
+ * more than all other work of a build. Throws TypeError for a seed above 32 bytes.
+ */
 export function deriveAddress(program: string, ...seeds: readonly Uint8Array[]): ProgramAddress {
-  const programBytes = addressBytes(program)
+  const name = [program, ...seeds.map(byteKey)].join(SEPARATOR)
+  const known = kept.get(name)
+  if (known !== undefined) return known
+  if (seeds.some(({ length }) => length > MAX_SEED_BYTES)) {
+    throw new TypeError(`a seed has more than ${MAX_SEED_BYTES} bytes`)
+  }
+  const found = searchAddress(addressBytes(program), seeds)
+  if (kept.size >= MOST_KEPT) kept.clear()
+  kept.set(name, found)
+  return found
+}
+
+function searchAddress(program: Uint8Array, seeds: readonly Uint8Array[]): ProgramAddress {
   for (let bump = MAX_BUMP; bump >= 0; bump--) {
     const hash = createHash('sha256')
-    for (const seed of [...seeds, Buffer.of(bump), programBytes, DERIVED]) hash.update(seed)
+    for (const seed of [...seeds, Buffer.of(bump), program, DERIVED]) hash.update(seed)
     const address = hash.digest()
     if (!isEd25519Point(address)) return { address: addressOf(address), bump }
   }

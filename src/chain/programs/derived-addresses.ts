@@ -1,17 +1,9 @@
-/**
- * Derives program addresses and caches the latest, because the search for one costs more than all other work of a
- * build.
- */
+/** Derives program addresses as the keys of web3.js. */
 import type { PublicKey } from '@solana/web3.js'
-import { addressOf } from '../../solana/addresses.ts'
+import { addressBytes, addressOf } from '../../solana/addresses.ts'
+import { deriveAddress } from '../../solana/program-addresses.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import type { TokenProgram } from './tokens/types.ts'
-
-/** An entry takes some 500 bytes. */
-const MOST_KEPT = 2_048
-const kept = new Map<string, readonly [PublicKey, number]>()
-/** Not a byte of any seed, so that it separates seeds in a joined name. */
-const SEPARATOR = '\uffff'
 
 /** Returns the address of a key. Base58 of the same bytes is computed once. */
 export const addressOfKey = (key: Pick<PublicKey, 'toBytes'>): string => addressOf(key.toBytes())
@@ -29,13 +21,8 @@ export function openDeriver(): Promise<AddressDeriver> {
   opened ??= import('@solana/web3.js').then(({ PublicKey }) => {
     const tokenAccounts = new PublicKey(ASSOCIATED_TOKEN_PROGRAM)
     const find: AddressDeriver['find'] = (seeds, program) => {
-      const name = [...seeds, program.toBytes()].map((seed) => Buffer.from(seed).toString('latin1')).join(SEPARATOR)
-      const known = kept.get(name)
-      if (known !== undefined) return known
-      const found = PublicKey.findProgramAddressSync([...seeds], program)
-      if (kept.size >= MOST_KEPT) kept.clear()
-      kept.set(name, found)
-      return found
+      const { address, bump } = deriveAddress(addressOfKey(program), ...seeds)
+      return [new PublicKey(addressBytes(address)), bump]
     }
     return {
       find,
