@@ -298,7 +298,7 @@ export const signerNoun: Noun = {
         powers: listOf(`Powers over holders it may use: ${HOLDER_POWERS.join(', ')}; or none`, {
           placeholder: 'NAME,…',
         }),
-        guards: choiceOf(GUARDS, 'Guards of what it signs, whatever a request says', GUARD_MEANINGS),
+        guards: choiceOf(GUARDS, 'Guards of what it signs; a request may require them of every policy', GUARD_MEANINGS),
         ...APPROVAL_FLAGS,
       },
       examples: ['svc signer policy --per-transaction 0.5 --per-day 2', 'svc signer policy --destinations any'],

@@ -132,7 +132,7 @@ const limits = {
   }),
   guards: z.enum(GUARD_MODES).meta({
     description:
-      'Whether what is signed must be guarded on chain: `required` refuses what cannot be, `off` adds no guards, whatever a request says',
+      'Whether what is signed must be guarded on chain: `required` refuses what cannot be, `off` adds none, unless a request requires them',
   }),
   approvals: nullOr(signerApprovals).meta({
     description: 'What waits for approvals instead of being refused; null: nothing does',
