@@ -7,6 +7,7 @@ import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 import type { DecodedMessage, TableLookup } from './decoded-message.ts'
 import type { LoadedAddresses } from './lookup-tables.ts'
 import { MAX_V1_INSTRUCTIONS, MAX_V1_KEYS, MAX_V1_SIGNERS } from './message-v1.ts'
+import { isWritable } from './messages.ts'
 import type { PlainInstruction } from './programs/table.ts'
 import { configBytes, configMaskOf, type TransactionConfig } from './transaction-config.ts'
 
@@ -141,7 +142,7 @@ function placesIn(message: DecodedMessage, loaded: readonly string[]) {
     (address, i): KeyUse => ({
       bytes: addressBytes(address),
       isSigner: i < message.signers,
-      isWritable: isWritablePlace(message, i),
+      isWritable: isWritable(message, 0, i),
       place: 0,
     }),
   )
@@ -160,9 +161,6 @@ function placesIn(message: DecodedMessage, loaded: readonly string[]) {
   }
   return { own, lookedUp, added, placeOf }
 }
-
-const isWritablePlace = ({ keys, signers, readonlySigners, readonlyOthers }: DecodedMessage, place: number): boolean =>
-  place < signers ? place < signers - readonlySigners : place < keys.length - readonlyOthers
 
 function writeV0(placed: Placed): Uint8Array {
   const { keys, signers, readonlySigners, readonlyOthers, recentBlockhash, parts, lookups = [] } = placed

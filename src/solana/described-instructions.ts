@@ -51,7 +51,7 @@ const NAMES: AddressNames = new Map([
 export const nameOf = (address: string, names: AddressNames) =>
   names.get(address) ?? NAMES.get(address) ?? programName(address)
 
-/** Laid out for a terminal or a page of this many columns. */
+/** Laid out for a terminal or a page of 80 columns, in which it may be indented by four. */
 const COLUMNS = 76
 /** An address has at most 44 characters. */
 const ADDRESS = /[1-9A-HJ-NP-Za-km-z]{32,44}/g

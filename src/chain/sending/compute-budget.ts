@@ -100,9 +100,11 @@ export async function requestedPrice(
   return setting === 'none' ? 0n : BigInt(setting)
 }
 
+const namesGuards = (transaction: Uint8Array): boolean => namedAddresses(transaction).includes(PROGRAMS.lighthouse.id)
+/** Units that guards use at most. */
+const MOST_GUARD_UNITS = 100_000
 /** Opening the memory of guards takes 3,308 units more if somebody has sent lamports to its address meanwhile. */
-export const guardUnits = (transaction: Uint8Array): number =>
-  namedAddresses(transaction).includes(PROGRAMS.lighthouse.id) ? 3_500 : 0
+export const guardUnits = (transaction: Uint8Array): number => (namesGuards(transaction) ? 3_500 : 0)
 
 /** Limit of a transaction that has run; null if the node does not say what it used. */
 export function limitAfter(run: NodeSimulation | null, transaction: Uint8Array): number | null {
@@ -112,7 +114,7 @@ export function limitAfter(run: NodeSimulation | null, transaction: Uint8Array):
 
 /** Limit of a transaction that could not be measured, with what its guards use at most. */
 export const fallbackLimit = (units: number, transaction: Uint8Array): number =>
-  namedAddresses(transaction).includes(PROGRAMS.lighthouse.id) ? Math.min(units + 100_000, MAX_COMPUTE_UNITS) : units
+  namesGuards(transaction) ? Math.min(units + MOST_GUARD_UNITS, MAX_COMPUTE_UNITS) : units
 
 /** Adds a tenth and 1,000 units, because the units that a run uses vary with the accounts. */
 export function unitsFor(used: number): number {

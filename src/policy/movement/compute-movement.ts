@@ -84,7 +84,7 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
     powers: powerUses(wallet, accounts, instructed),
     closes: accountClosings(wallet, accounts, instructed, flows.destinations),
     guards: {
-      needed: neededGuards(wallet, accounts, instructed, { fee, payer }),
+      needed: neededGuards(wallet, accounts, instructed, { fee, memory }),
       held: [...guardsOfMessage(message, simulated.keys).guards],
     },
   }

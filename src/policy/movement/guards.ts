@@ -1,5 +1,5 @@
 /** The guards that a transaction needs so that no more can land than its simulation shows (docs/signer.md). */
-import { type Guard, guardMemory, type TokenGuard } from '../../solana/guards.ts'
+import type { Guard, TokenGuard } from '../../solana/guards.ts'
 import { associatedTokenAddress } from '../../solana/program-addresses.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { InstructedTransfer, InstructionEffects } from './instruction-effects.ts'
@@ -8,25 +8,26 @@ import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
 
 /**
  * Guards of the wallet and of each token account that stays its own, those first that lose something. What others pay in
- * is not demanded, because it may be less when the transaction lands. `fee` is in lamports, 0 if another account pays.
+ * is not demanded, because it may be less when the transaction lands. `fee` is in lamports, 0 if another account pays;
+ * `memory` is the account to which the wallet lends its rent for guards.
  */
 export function neededGuards(
   wallet: string,
   accounts: TouchedAccounts,
   { transfers }: InstructionEffects,
-  { fee, payer }: { fee: bigint; payer: string },
+  terms: { fee: bigint; memory: string | undefined },
 ): Guard[] {
   const tokens = [...accounts.values()].flatMap((touched) => guardOfTokens(wallet, touched, accounts, transfers) ?? [])
   const losing = tokens.filter(({ change }) => change !== null && change < 0n)
   const others = tokens.filter((guard) => !losing.includes(guard))
-  return [...guardOfWallet(wallet, accounts, transfers, { fee, payer }), ...losing, ...others]
+  return [...guardOfWallet(wallet, accounts, transfers, terms), ...losing, ...others]
 }
 
 function guardOfWallet(
   wallet: string,
   accounts: TouchedAccounts,
   transfers: readonly InstructedTransfer[],
-  { fee, payer }: { fee: bigint; payer: string },
+  { fee, memory }: { fee: bigint; memory: string | undefined },
 ): Guard[] {
   const touched = accounts.get(wallet)
   if (touched === undefined) return []
@@ -36,7 +37,7 @@ function guardOfWallet(
   if (after !== null && (after.owner !== SYSTEM_PROGRAM || after.data.length > 0)) return []
   // Accounts that the transaction closes are one purse with the wallet, like the memory of the guards themselves.
   const closed = [...accounts.values()].filter(({ isOwnToken, after: { account } }) => isOwnToken && account === null)
-  const purse = new Set([wallet, guardMemory(payer).address, ...closed.map(({ address }) => address)])
+  const purse = new Set([wallet, memory, ...closed.map(({ address }) => address)])
   const left = sumOf(transfers, ({ from, to, mint }) => isSol(mint) && isIn(purse, from) && !isIn(purse, to))
   const emptied = closed.reduce((sum, { before: { account } }) => sum + (account?.lamports ?? 0n), 0n)
   const lost = (before?.lamports ?? 0n) - (after?.lamports ?? 0n) - fee
@@ -112,7 +113,8 @@ export function withSlack(movement: Movement, slack: readonly Slack[]): Movement
 }
 
 const isSol = (mint: string | null): boolean => mint === null || mint === WRAPPED_SOL
-const isIn = (purse: ReadonlySet<string>, address: string | null): boolean => address !== null && purse.has(address)
+const isIn = (purse: ReadonlySet<string | undefined>, address: string | null): boolean =>
+  address !== null && purse.has(address)
 const sumOf = (transfers: readonly InstructedTransfer[], counts: (transfer: InstructedTransfer) => boolean): bigint =>
   transfers.reduce((sum, transfer) => (counts(transfer) ? sum + transfer.amount : sum), 0n)
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
