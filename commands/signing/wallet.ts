@@ -11,7 +11,10 @@ export interface Wallet {
    * The public key of the keypair file, or of the Solana CLI's by default. Throws a usage problem that names the file.
    */
   address(file?: string): Promise<string>
-  /** Whether a person confirms each signature on a device, which may take longer than a blockhash lasts. */
+  /**
+   * Whether a person confirms each signature on a device, which may take longer than a blockhash lasts. Opens no key and
+   * no device. Throws a usage problem that names a wallet which is missing.
+   */
   isDevice(keypair?: string): Promise<boolean>
   /**
    * Signs a text of printable ASCII, which can be no transaction, as `offchainMessage` of src/solana says; check it with

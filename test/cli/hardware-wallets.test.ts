@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { decodeMessage } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
@@ -140,6 +141,11 @@ describe('A Ledger', () => {
       expect(programsOf()).toContain(PROGRAMS.lighthouse.id)
     },
   )
+
+  it('is recognised without a device and without a key', async () => {
+    const places = ['usb://ledger', 'usb://ledger?key=1', join(cli.dataDir, 'no-such-file.json')]
+    expect(await Promise.all(places.map(createWallet().isDevice))).toEqual([true, true, false])
+  })
 
   it('creates a token, whose mint signs here', async () => {
     const { json, ledger, url, address } = await connected('tokens', [1])

@@ -52,8 +52,6 @@ export async function unlockedSeed(wallet: KeyWallet & NamedWallet, ui: Asking):
 export interface TransactionSigner {
   address: string
   sign(message: Uint8Array, more?: SignOptions): Uint8Array | Promise<Uint8Array>
-  /** Whether a person confirms each signature on a device. */
-  isDevice?: true
   /** Signs a text on a device; other signers sign the bytes of `offchainMessage`. */
   signText?(text: string): Promise<Uint8Array>
 }

@@ -30,18 +30,27 @@ export function createWallet(
   ui: SigningUi = NOBODY,
 ): Wallet {
   const read = new Map<string, TransactionSigner>()
-  const local = async (requested: string | undefined): Promise<TransactionSigner> => {
+  /** The place of a signer, and its name if it is a wallet. */
+  const placeOf = async (requested: string | undefined): Promise<{ place: string; name?: string }> => {
     const chosen = requested ?? (await configured())
-    const isNamed = chosen !== undefined && isWalletName(chosen)
-    const place = isNamed ? `wallet ${chosen}` : keypairPath(chosen)
-    const signer = read.get(place) ?? (await (isNamed ? walletSigner(chosen, ui) : signerAt(place, ui)))
+    if (chosen === undefined || !isWalletName(chosen)) return { place: keypairPath(chosen) }
+    return { place: `wallet ${chosen}`, name: chosen }
+  }
+  const local = async (requested: string | undefined): Promise<TransactionSigner> => {
+    const { place, name } = await placeOf(requested)
+    const signer = read.get(place) ?? (await (name === undefined ? signerAt(place, ui) : walletSigner(name, ui)))
     read.set(place, signer)
     return signer
   }
   return {
     make: async (file) => makeKeypair(file),
     address: async (requested) => (await local(requested)).address,
-    isDevice: async (requested) => (await local(requested)).isDevice === true,
+    async isDevice(requested) {
+      const { place, name } = await placeOf(requested)
+      if (name === undefined) return isDeviceUrl(place)
+      const { readWallet } = await import('./wallet-files.ts')
+      return readWallet(name).kind === 'ledger'
+    },
     async signText(text, requested) {
       const { isTextSignedBy, offchainMessage, textFault } = await import('../../../src/solana/offchain-messages.ts')
       const fault = textFault(text)

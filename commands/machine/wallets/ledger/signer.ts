@@ -28,7 +28,6 @@ export function knownLedgerSigner(
   const wanted = { ...ledgerLocator(url), address }
   return {
     address,
-    isDevice: true,
     sign(message, { place, refresh } = {}) {
       const isNew = message[0] === VERSION_1
       return onLedger(wanted, isNew ? 'transaction of version 1' : 'transaction', async (key) => {
