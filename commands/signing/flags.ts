@@ -156,7 +156,9 @@ export async function withDeviceTerms(
   inputs: Record<string, unknown>,
   { wallet }: Pick<Session, 'wallet'>,
 ): Promise<Record<string, unknown>> {
-  if (!('guard' in flags && 'keypair' in flags) || inputs.guard !== undefined || inputs.signed === true) return inputs
+  const takesGuard = 'guard' in flags && 'keypair' in flags
+  const signsElsewhere = inputs.signed === true || inputs.payer !== undefined
+  if (!takesGuard || signsElsewhere || inputs.guard !== undefined) return inputs
   const isDevice = await wallet.isDevice(inputs.keypair as string | undefined).catch(() => false)
   return isDevice ? { ...inputs, guard: 'off' } : inputs
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
+import { decodeTransaction } from '../../src/chain/sending/transactions.ts'
 import { decodeMessage } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
@@ -141,6 +142,16 @@ describe('A Ledger', () => {
       expect(programsOf()).toContain(PROGRAMS.lighthouse.id)
     },
   )
+
+  it.skipIf(lacksGuards)('of the settings leaves the guards of what another payer signs', async () => {
+    const { ledgers, url } = await connected('elsewhere')
+    const { address } = cli.keypair('elsewhere.json')
+    await cli.json(['localnet', 'airdrop', address, '1'])
+    const build = ['wallet', 'send', someAddress(), '0.5', '--payer', address, '--build-only']
+    const { transaction } = await cli.json(build, { ledgers, env: { SVC_KEYPAIR: url } })
+    const { message } = decodeTransaction(transaction)
+    expect(message.keys).toContain(PROGRAMS.lighthouse.id)
+  })
 
   it('is recognised without a device and without a key', async () => {
     const places = ['usb://ledger', 'usb://ledger?key=1', join(cli.dataDir, 'no-such-file.json')]
