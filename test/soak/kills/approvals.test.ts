@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest'
 import { approversOf, type Decided, type Person, textOf } from '../../support/approvers.ts'
 import { randomOf } from '../../support/random.ts'
 import { allPages, killTest, momentsOf, requestsOf, seedOr } from './harness.ts'
-import { openSigningPlatform, type PlatformPoint, trapsOf } from './platform.ts'
+import { killAmidWave, openSigningPlatform, type PlatformPoint, trapsOf } from './platform.ts'
 
 const SOL = 1_000_000_000
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
@@ -73,11 +73,7 @@ killTest({
   title: `acts that two people approve, with a daemon that is killed around it (SOAK_SEED=${seedOr(11)}):`,
   start: approvedActs,
   points: ({ points }) => points,
-  async kill({ platform, requests, wave }, point) {
-    await platform.killAt(point, 60_000, wave)
-    await platform.start()
-    await requests.askAgain()
-  },
+  kill: (world, point) => killAmidWave(world, point, 60_000),
   // A worker executes what a killed daemon left approved.
   settle: ({ all }) =>
     vi.waitFor(

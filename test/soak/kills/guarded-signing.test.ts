@@ -11,7 +11,7 @@ import { randomOf } from '../../support/random.ts'
 import { TOKEN_ACCOUNT_RENT } from '../../support/rent.ts'
 import { addressOf } from '../../support/wallets.ts'
 import { killTest, momentsOf, requestsOf, seedOr } from './harness.ts'
-import { openSigningPlatform, type PlatformPoint, trapsOf } from './platform.ts'
+import { killAmidWave, openSigningPlatform, type PlatformPoint, trapsOf } from './platform.ts'
 
 const SOL = 1_000_000_000
 const [WRITERS, HELD] = [3, 1_000_000n]
@@ -85,11 +85,7 @@ killTest({
   skip: !hasProgram(PROGRAMS.lighthouse.id),
   start: payments,
   points: ({ points }) => points,
-  async kill({ platform, requests, wave }, point) {
-    await platform.killAt(point, PATIENCE_MS, wave)
-    await platform.start()
-    await requests.askAgain()
-  },
+  kill: (world, point) => killAmidWave(world, point, PATIENCE_MS),
   end: ({ platform }) => platform.end(),
   holds: {
     'most of 20 kills come amid a signing, and each request is answered'({ platform, points, paid, requests }) {

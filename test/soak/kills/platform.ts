@@ -108,6 +108,19 @@ export async function openSigningPlatform(env: Record<string, string> = {}): Pro
   })
 }
 
+/** Kills the daemon at the point amid a wave of requests, starts it again, and asks again for what was cut off. */
+export async function killAmidWave({ platform, requests, wave }: UnderWave, point: PlatformPoint, patienceMs: number) {
+  await platform.killAt(point, patienceMs, wave)
+  await platform.start()
+  await requests.askAgain()
+}
+
+interface UnderWave {
+  platform: Platform
+  requests: { askAgain(): Promise<void> }
+  wave(): Promise<unknown>[]
+}
+
 /** Traps at the vault's signature and at the node, at the `nth` of the calls that fit. */
 export function trapsOf({ vault }: SigningPlatform, nth: () => number) {
   const sign = `POST /v1/transit/sign/${vault.keyName}`

@@ -17,7 +17,14 @@ import { SPONSORED_COST } from '../../support/sponsored-airdrop.ts'
 import { keypairOf, signWith } from '../../support/wallets.ts'
 import { leapingClock } from '../leaping-clock.ts'
 import { allPages, killTest, momentsOf, requestsOf, seedOr } from './harness.ts'
-import { openSigningPlatform, type PlatformPoint, type SigningPlatform, signedBy, trapsOf } from './platform.ts'
+import {
+  killAmidWave,
+  openSigningPlatform,
+  type PlatformPoint,
+  type SigningPlatform,
+  signedBy,
+  trapsOf,
+} from './platform.ts'
 
 const SOL = 1_000_000_000
 /** How long a trap waits for its call; what was built may still be sent afterwards. */
@@ -78,11 +85,7 @@ killTest({
   title: `requests that sign, to a daemon that is killed around the signature (SOAK_SEED=${seedOr(7)}):`,
   start: signingRequests,
   points: ({ points }) => points,
-  async kill({ platform, requests, wave }, point) {
-    await platform.killAt(point, 60_000, wave)
-    await platform.start()
-    await requests.askAgain()
-  },
+  kill: (world, point) => killAmidWave(world, point, 60_000),
   end: ({ platform }) => platform.end(),
   holds: {
     'some requests are cut off before the signature and some after it'({ platform, requests, count, points }) {
@@ -235,11 +238,7 @@ killTest({
   skip: !hasProgram(PROGRAMS.distributor.id),
   start: sponsoredClaims,
   points: ({ points }) => points,
-  async kill({ platform, requests, wave }, point) {
-    await platform.killAt(point, PATIENCE_MS, wave)
-    await platform.start()
-    await requests.askAgain()
-  },
+  kill: (world, point) => killAmidWave(world, point, PATIENCE_MS),
   end: ({ platform }) => platform.end(),
   holds: {
     'some are resumed, some abandoned, and each answered claim has one signature'(world) {
