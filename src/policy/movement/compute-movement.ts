@@ -18,7 +18,7 @@ import {
 } from './executed-instructions.ts'
 import { type AssetRelease, withoutReleased } from './freeze-release.ts'
 import { neededGuards } from './guards.ts'
-import { type InstructionEffects, instructionEffects } from './instruction-effects.ts'
+import { type InstructedTransfer, type InstructionEffects, instructionEffects } from './instruction-effects.ts'
 import type { InvokedProgram, Movement, PowerUse, SimulationFailure, UnreadPart } from './movement.ts'
 import { nonceAuthority, type TouchedAccount, type TouchedAccounts, touchedAccounts } from './touched-accounts.ts'
 
@@ -60,11 +60,15 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
   const all = [...own, ...(inner ?? [])]
   const { addresses, before, after, release, minimumOf } = effects
   const payer = feePayerOf(message)
-  const memory = payer === wallet ? guardMemory(payer).address : undefined
+  const rentOfGuards = guardMemory(payer).address
+  const memory = payer === wallet ? rentOfGuards : undefined
   const touched = touchedAccounts(wallet, addresses, before, after, accountOpenings(all), { minimumOf, memory })
   const accounts = release === null ? touched : withoutReleased(wallet, release, message, touched)
   const instructed = instructionEffects(wallet, inExecutionOrder(own, inner ?? []), accounts)
-  const flows = balanceFlows(wallet, accounts, instructed, fee)
+  // What another payer lends to its own guards comes back to that payer.
+  const isLent = ({ from, to }: InstructedTransfer) => payer !== wallet && from === payer && to === rentOfGuards
+  const transfers = instructed.transfers.filter((transfer) => !isLent(transfer))
+  const flows = balanceFlows(wallet, accounts, { ...instructed, transfers }, fee)
   const unread = [
     ...(inner === null ? [{ where: 'the RPC node', reason: 'does not show inner instructions' }] : []),
     ...instructed.unread,
