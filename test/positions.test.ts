@@ -5,9 +5,7 @@ import type { HeldPositions } from '../src/api/pool-positions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { addressOf } from './support/assets.ts'
 import { FEE, lacksPools, launchedPositions, SOL } from './support/launched-positions.ts'
-import { hasProgram } from './support/programs.ts'
-
-const lacksGuards = !hasProgram(PROGRAMS.lighthouse.id)
+import { lacksGuards } from './support/programs.ts'
 
 describe.skipIf(lacksPools)('a position of a DAMM v2 pool', () => {
   it('is listed with what it is worth, its parts and its fees, and with none for other wallets', async () => {

@@ -8,6 +8,7 @@ import { addressOf, airdropsOn } from './support/airdrops.ts'
 import { serveFaultyRpc } from './support/faulty-rpc.ts'
 import { bytesOf, EXCESS, type OldAccount, oldAccounts } from './support/old-accounts.ts'
 import { sharedPlatform, startPlatform } from './support/platform-wallet.ts'
+import { lacksGuards } from './support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from './support/rent.ts'
 import { sharedService, startService } from './support/service.ts'
 import type { TokenExtensions } from './support/token-accounts.ts'
@@ -117,7 +118,7 @@ describe.each(PROGRAMS)('the excess rent of %s', (name, program) => {
     },
   )
 
-  it.each([
+  it.skipIf(lacksGuards).each([
     [0, true, 8],
     [0, false, 4],
     [1, true, 13],

@@ -11,14 +11,13 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { lacksCore } from '../support/assets.ts'
 import { LedgerEmulator, REJECTED } from '../support/ledger-emulator.ts'
-import { hasProgram } from '../support/programs.ts'
+import { lacksGuards } from '../support/programs.ts'
 import { someAddress } from '../support/wallets.ts'
 import { lacksPrograms } from './cold-key.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
 import { started } from './following.ts'
 import { type Served, serveHere } from './served.ts'
 
-const lacksGuards = !hasProgram(PROGRAMS.lighthouse.id)
 const OK = 0x9000
 const TRANSPORT = '@ledgerhq/hw-transport-node-hid-noevents'
 /** More slots than a blockhash lasts, in seconds of the embedded chain. */

@@ -1,11 +1,10 @@
 /** The guard inside what a multisig approves: the vault keeps what was simulated, or the execution fails. */
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { LIGHTHOUSE } from '../../src/solana/programs/lighthouse.ts'
-import { hasProgram } from '../support/programs.ts'
+import { lacksGuards } from '../support/programs.ts'
 import { addressOf, lacksTreasury, SOL, sharedTreasury, type Treasury } from '../support/treasury.ts'
 
-const lacking = lacksTreasury || (hasProgram(LIGHTHOUSE.id) ? '' : ' (needs Lighthouse)')
+const lacking = lacksTreasury || (lacksGuards ? ' (needs Lighthouse)' : '')
 
 describe.skipIf(lacking)(`a proposal with a guard inside${lacking}`, () => {
   let at: Treasury

@@ -12,7 +12,8 @@ import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
 import { namesIn } from '../../src/chain/sending/transactions.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { LIGHTHOUSE } from '../../src/solana/programs/lighthouse.ts'
-import { hasProgram, mintOf, SOL, V1_CONFIG } from '../support/local-chain.ts'
+import { mintOf, SOL, V1_CONFIG } from '../support/local-chain.ts'
+import { lacksGuards } from '../support/programs.ts'
 import {
   addressOf,
   compiled,
@@ -23,7 +24,7 @@ import {
   type SquadsChain,
 } from '../support/squads.ts'
 
-const lacking = lacksSquads || (hasProgram(LIGHTHOUSE.id) ? '' : ' (needs Lighthouse in the program cache)')
+const lacking = lacksSquads || (lacksGuards ? ' (needs Lighthouse in the program cache)' : '')
 /** Rent of a token account, in lamports. */
 const RENT = 1_488_440n
 

@@ -4,9 +4,8 @@ import { Keypair, NONCE_ACCOUNT_LENGTH, SystemProgram, type TransactionInstructi
 import { describe, expect, it } from 'vitest'
 import { guardedTransaction } from '../../src/chain/sending/guarding.ts'
 import { type Guard, withGuards } from '../../src/solana/guards.ts'
-import { LIGHTHOUSE } from '../../src/solana/programs/lighthouse.ts'
 import { ata, createAta, openScene, type Scene, SOL, TOKEN_2022_PROGRAM_ID, wrap } from '../signer/movements-support.ts'
-import { hasProgram } from '../support/programs.ts'
+import { lacksGuards } from '../support/programs.ts'
 import { someAddress } from '../support/wallets.ts'
 
 const REQUIRED = { policy: { guards: 'required' } } as const
@@ -103,7 +102,7 @@ const ACTS: Record<string, Act> = {
   },
 }
 
-describe.skipIf(!hasProgram(LIGHTHOUSE.id))('with guards required, a transaction that', () => {
+describe.skipIf(lacksGuards)('with guards required, a transaction that', () => {
   it.each(Object.entries(ACTS))('%s needs each of its guards whole', async (_, act) => {
     const scene = await openScene({ programs: true })
     const instructions = await act(scene)

@@ -1,6 +1,5 @@
 /** The page of a proposal in Chromium: a wallet approves or rejects, each refusal is a sentence, and nothing else is loaded. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import type { Browser, Page } from 'playwright-core'
@@ -8,18 +7,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { followRuleProposals } from '../../src/operations/proposals/rule/follow.ts'
 import { listen } from '../kernel/listening.ts'
 import { decide, NOTHING_WAITS, person, textOf } from '../support/approvers.ts'
+import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
 import { type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 import { type StandardWalletOptions, standardWallet } from '../support/standard-wallet.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-]
 const WIDTHS = [390, 1280]
 const WAIT_MS = 40_000
 const CHECKED = 'Checked here: the hash is that of the transaction.'
@@ -58,14 +50,13 @@ async function waiting({ needed = 1, memo = 'hello' } = {}): Promise<Waiting> {
 const read = async ({ service, proposal }: Pick<Waiting, 'service' | 'proposal'>): Promise<Data> =>
   (await service.request('GET', `/v2/proposals/${proposal.id}`)).json.data
 
-describe.skipIf(!existsSync(CHROMIUM))('the page of a proposal in a browser (needs Chromium)', () => {
+describe.skipIf(!hasChromium)('the page of a proposal in a browser (needs Chromium)', () => {
   const folder = makeFolder()
   const pictures = process.env.SVC_TEST_PICTURES || folder
   let browser: Browser
   beforeAll(async () => {
     mkdirSync(pictures, { recursive: true })
-    const { chromium } = await import('playwright-core')
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, headless: true })
+    browser = await launchChromium()
   })
   afterAll(async () => {
     await browser?.close()
@@ -138,7 +129,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the page of a proposal in a browser (nee
 
   async function violations(page: Page): Promise<string[]> {
     // The page's policy allows no script of others, so axe comes through the debugger.
-    await page.evaluate(readFileSync(AXE, 'utf8'))
+    await page.evaluate(axeScript())
     const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
       "axe.run(document, { resultTypes: ['violations'] })",
     )

@@ -1,6 +1,5 @@
 /** The claim page in Chromium on the real distributor: claims, every fault in a clear sentence, no axe or CSP violation, its cost. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Keypair } from '@solana/web3.js'
@@ -9,26 +8,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { type GivenEntry, listFromEntries } from '../../src/merkle/entry-list.ts'
 import { type Airdrops, addressOf, airdropsOn, createBody, DAY_S, lacksDistributor } from '../support/airdrops.ts'
+import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
 import { type FileServer, serveFiles, siteFiles, writeSite } from '../support/claim-site.ts'
 import { type FaultyRpc, serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
 import { type StandardWalletOptions, standardWallet } from '../support/standard-wallet.ts'
 import { wallet as someWallet } from '../support/trees.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
 const PAGE = resolve(import.meta.dirname, '../../dist/claim-page')
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-]
 const ROWS = 50_000
 const VISITORS = 12
 const WAIT_MS = 40_000
 
-const isReady = existsSync(CHROMIUM) && !lacksDistributor
+const isReady = hasChromium && !lacksDistributor
 
 describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle distributor)', () => {
   const folders = [makeFolder(), makeFolder(), makeFolder()]
@@ -90,8 +82,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     mint = launched.mint
     files = launched.files
     site = await serveFiles(large, PAGE)
-    const { chromium } = await import('playwright-core')
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, headless: true })
+    browser = await launchChromium()
     mkdirSync(pictures, { recursive: true })
     ticking = setInterval(() => all.chain.advance(0.2), 200)
   }, 300_000)
@@ -172,7 +163,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
   }
   async function violations(page: Page) {
     // The page's policy allows no script of others, so axe comes through the debugger.
-    await page.evaluate(readFileSync(AXE, 'utf8'))
+    await page.evaluate(axeScript())
     const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
       "axe.run(document, { resultTypes: ['violations'] })",
     )

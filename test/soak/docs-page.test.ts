@@ -1,32 +1,20 @@
 /** The API reference in a real browser that can reach nothing but this machine. */
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ERROR_STATUS } from '../../src/platform/errors.ts'
 import { routes } from '../api/bodies.ts'
+import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-]
 /** A busy machine needs this long to draw the page. */
 const DRAWN_MS = 120_000
 
 const isLoopback = (url: string) => /^(data|blob|about):/.test(url) || new URL(url).hostname === '127.0.0.1'
 
-describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () => {
+describe.skipIf(!hasChromium)('the API reference (needs Chromium)', () => {
   let folder: string
   let daemon: Daemon
   let browser: Browser
@@ -35,8 +23,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
   beforeAll(async () => {
     folder = makeFolder()
     daemon = await startDaemon({ dataDir: folder })
-    const { chromium } = await import('playwright-core')
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, headless: true })
+    browser = await launchChromium()
   })
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close()
@@ -100,7 +87,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the API reference (needs Chromium)', () 
   /** The serious and critical faults that axe finds; it comes through the debugger, as the policy allows no other script. */
   async function seriousFaults(page: Page, part: string): Promise<string[]> {
     const session = await page.context().newCDPSession(page)
-    await session.send('Runtime.evaluate', { expression: readFileSync(AXE, 'utf8') })
+    await session.send('Runtime.evaluate', { expression: axeScript() })
     const { result } = await session.send('Runtime.evaluate', {
       expression: `axe.run(${JSON.stringify(part)}, { resultTypes: ['violations'] }).then(({ violations }) => violations.filter(({ impact }) => /serious|critical/.test(impact)).map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
       awaitPromise: true,

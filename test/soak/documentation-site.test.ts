@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, launchChromium } from '../support/browser.ts'
 import { type FileServer, serveFiles } from '../support/claim-site.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
 const ROOT = resolve(import.meta.dirname, '../..')
 const PAGES = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
 
@@ -21,9 +21,8 @@ describe('the documentation site', () => {
   beforeAll(async () => {
     await execa(join(ROOT, 'node_modules/.bin/vitepress'), ['build', 'docs', '--outDir', folder], { cwd: ROOT })
     site = await serveFiles(folder)
-    if (!existsSync(CHROMIUM)) return
-    const { chromium } = await import('playwright-core')
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+    if (!hasChromium) return
+    browser = await launchChromium()
   }, 300_000)
   afterAll(async () => {
     await browser?.close()
@@ -61,7 +60,7 @@ describe('the documentation site', () => {
     expect(broken).toEqual([])
   })
 
-  describe.skipIf(!existsSync(CHROMIUM))('in a browser (needs Chromium)', () => {
+  describe.skipIf(!hasChromium)('in a browser (needs Chromium)', () => {
     it.each([
       ['light', 1280],
       ['dark', 375],

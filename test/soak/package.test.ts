@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readCache } from '../../src/chain/program-cache/cache.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { openServer } from '../chain/serving.ts'
+import { hasChromium, launchChromium } from '../support/browser.ts'
 import { copyClone } from '../support/clone.ts'
 import { imageIn, lacksSandbox, lastStage } from '../support/image.ts'
 import { freePort, listening } from '../support/ports.ts'
@@ -19,7 +20,6 @@ import { makeSharedFolder } from '../support/shared-folder.ts'
 import { configureSolanaCli } from '../support/solana-cli.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const CHROMIUM = '/usr/bin/chromium'
 const MIB = 1024 * 1024
 const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** What the tarball may weigh, and what an installation may: a dependency that slips in shows here. */
@@ -399,7 +399,7 @@ describe('the typed client of the installation', () => {
         const root = expect.stringMatching(/^[0-9a-f]{64}$/)
         const told = ['healthy', root, root, false, 'not_found']
         expect(JSON.parse(stdout)).toEqual(told)
-        if (existsSync(CHROMIUM)) expect(await inBrowser(origin, url, key)).toEqual(told)
+        if (hasChromium) expect(await inBrowser(origin, url, key)).toEqual(told)
         else process.stdout.write('skipped: Chromium is not installed\n')
       })
     } finally {
@@ -408,8 +408,7 @@ describe('the typed client of the installation', () => {
   })
 
   async function inBrowser(origin: string, url: string, key: string): Promise<unknown> {
-    const { chromium } = await import('playwright-core')
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+    const browser = await launchChromium()
     try {
       const page = await browser.newPage()
       await page.goto(origin)

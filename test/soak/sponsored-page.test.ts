@@ -1,20 +1,19 @@
 /** The claim page in Chromium, for a wallet without SOL: the platform wallet of a daemon at another origin pays. */
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { serve } from '@hono/node-server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { listFromEntries } from '../../src/merkle/entry-list.ts'
 import { addressOf, lacksDistributor } from '../support/airdrops.ts'
+import { hasChromium, launchChromium } from '../support/browser.ts'
 import { serveFiles, siteFiles, writeSite } from '../support/claim-site.ts'
 import { serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 import { openSponsoredAirdrop, SPONSORED_COST } from '../support/sponsored-airdrop.ts'
 import { standardWallet } from '../support/standard-wallet.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
 const PAGE = resolve(import.meta.dirname, '../../dist/claim-page')
-const isReady = existsSync(CHROMIUM) && !lacksDistributor
+const isReady = hasChromium && !lacksDistributor
 
 describe.skipIf(!isReady)('a sponsored claim on the page (needs Chromium and the Jito merkle distributor)', () => {
   it('costs the visitor one signature and no lamport; the platform wallet pays fee and rent', async () => {
@@ -27,8 +26,7 @@ describe.skipIf(!isReady)('a sponsored claim on the page (needs Chromium and the
     await new Promise<void>((listening) => daemon.once('listening', () => listening()))
     const address = daemon.address() as { port: number }
     const ticking = setInterval(() => all.chain.advance(0.2), 200)
-    const { chromium } = await import('playwright-core')
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+    const browser = await launchChromium()
     onTestFinished(async () => {
       clearInterval(ticking)
       await browser.close()

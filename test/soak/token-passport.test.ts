@@ -1,5 +1,5 @@
 /** The passport of a token, written by the command and opened in Chromium: what the chain proves, what changed, what a wrong node shows. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
@@ -9,6 +9,7 @@ import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { commandLine } from '../cli/command-line.ts'
 import { type Served, serveHere } from '../cli/served.ts'
+import { hasChromium, launchChromium } from '../support/browser.ts'
 import { type FileServer, serveFiles } from '../support/claim-site.ts'
 import { type FaultyRpc, serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { type ForeignCurve, openForeignCurve } from '../support/foreign-curve.ts'
@@ -17,9 +18,8 @@ import { embeddedNode } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
 import { SOL } from '../support/wallets.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
 const programs = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
-const isReady = existsSync(CHROMIUM) && programs.every(({ id }) => hasProgram(id))
+const isReady = hasChromium && programs.every(({ id }) => hasProgram(id))
 
 describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’ programs and Jupiter Lock)', () => {
   const cli = commandLine()
@@ -70,12 +70,7 @@ describe.skipIf(!isReady)('the passport of a token (needs Chromium, the pools’
     mkdirSync(folder, { recursive: true })
     mkdirSync(pictures, { recursive: true })
     site = await serveFiles(folder)
-    const { chromium } = await import('playwright-core')
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu'],
-      headless: true,
-    })
+    browser = await launchChromium()
   }, 300_000)
   afterAll(async () => {
     await browser?.close()

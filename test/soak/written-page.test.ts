@@ -1,11 +1,11 @@
 /** Claims in Chromium from the page that `svc airdrops page` writes, behind a file server, and from the page that the daemon serves. */
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandLine } from '../cli/command-line.ts'
 import { lacksDistributor } from '../support/airdrops.ts'
+import { hasChromium, launchChromium } from '../support/browser.ts'
 import { serveFiles } from '../support/claim-site.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { RECORDING } from '../support/golden.ts'
@@ -13,10 +13,9 @@ import { PROGRAMS_DIR } from '../support/local-chain.ts'
 import { freePort } from '../support/ports.ts'
 import { standardWallet } from '../support/standard-wallet.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
 const PICTURES = resolve(import.meta.dirname, '../../docs/pictures')
 const WAIT_MS = 60_000
-const isReady = existsSync(CHROMIUM) && !lacksDistributor
+const isReady = hasChromium && !lacksDistributor
 
 describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Jito merkle distributor)', () => {
   const cli = commandLine()
@@ -56,8 +55,7 @@ describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Ji
       const [airdrop] = await ok(...launch, '-k', keypair, '--again', '--yes')
       ids.push(airdrop.id)
     }
-    const { chromium } = await import('playwright-core')
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await launchChromium()
   }, 120_000)
   afterAll(async () => {
     await browser?.close()

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { SETTINGS_FILE } from '../../src/solana/cluster-settings.ts'
 import type { Consensus } from '../../src/solana/constants.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { makeSharedFolder } from './shared-folder.ts'
 
 export const PROGRAMS_DIR =
@@ -16,6 +17,9 @@ export const consensusEnvironment = TEST_CONSENSUS === undefined ? {} : { SVC_CO
 
 /** Tests that need a program are skipped, by name, where this is false. */
 export const hasProgram = (id: string): boolean => existsSync(join(PROGRAMS_DIR, `${id}.so`))
+
+/** Whether this run has no guards, because their program is not in the cache. */
+export const lacksGuards = !hasProgram(PROGRAMS.lighthouse.id)
 
 /** Whether the cached program has an instruction, which it logs by this name. False without the program. */
 export const hasInstruction = (id: string, name: string): boolean =>
