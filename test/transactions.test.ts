@@ -271,7 +271,7 @@ describe('a submitted transaction', () => {
     it.clock.advance(10_000)
     await it.round()
     const { json: last } = await it.request('GET', `/v2/transactions/${signature}`)
-    expect(last.data).toEqual({
+    expect(last.data).toMatchObject({
       signature,
       lifecycle: 'failed',
       confirmation_status: null,

@@ -1,13 +1,20 @@
 /** `svc tx`: submitting signed transactions, signing, refreshing, following, simulating and reading them. */
 import { paths } from '../../src/api/paths.ts'
-import type { StoredTransaction, Transaction } from '../../src/api/transactions.ts'
+import type {
+  LookedUpTransaction,
+  StoredTransaction,
+  Transaction,
+  TransactionContent,
+} from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import { solOf } from '../cli/amounts.ts'
 import {
   type CommandOutcome,
   choiceOf,
   integer,
   listOf,
   type Noun,
+  type Rows,
   required,
   text,
   toggle,
@@ -107,7 +114,8 @@ async function submitTransactions(input: SubmitInput, session: Session): Promise
   if (failed !== undefined) {
     throw await transactionFailure(session, typed[followed.indexOf(failed)]?.transaction, failed)
   }
-  if (!bundle) return { data: followed[0] }
+  const [only] = followed
+  if (!bundle && only !== undefined) return statusOutcome(only)
   return followedOutcome(answer, followed)
 }
 
@@ -223,13 +231,44 @@ const transactionPaths = paths.transactions
 const TRANSACTION_INPUT = required(text('The transaction in base64, @FILE that holds it, or - for standard input'))
 const SIGNATURE = required(text('Signature of the transaction'))
 
-/** The status for people: its error in words, with what to do. */
-function statusOutcome(data: Transaction): CommandOutcome {
-  const { err, error, ...record } = data
-  if (error === null || error === undefined) return { data }
+export const transactionRows = (items: readonly StoredTransaction[]): Rows => ({
+  columns: ['signature', 'lifecycle', 'for', 'error', 'created_at'],
+  rows: items.map(({ signature, lifecycle, tracked_resource, error, created_at }) => [
+    signature,
+    lifecycle,
+    trackedText(tracked_resource),
+    error?.message ?? null,
+    created_at,
+  ]),
+})
+
+const trackedText = (tracked: StoredTransaction['tracked_resource'] | undefined) =>
+  tracked ? `${tracked.resource_type} ${tracked.resource_id}` : null
+
+/** The status for people: its error in words, with what to do, and what its submission said. */
+function statusOutcome(data: LookedUpTransaction): CommandOutcome {
+  const { err, error, tracked_resource: tracked, bundle_id, external_uid, bytes_removed_at, ...status } = data
+  const said = {
+    for: trackedText(tracked),
+    bundle_id,
+    external_uid,
+    bytes_removed_at,
+  }
+  const known = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined))
+  if (error === null || error === undefined) return { data, record: { ...status, err, ...known } }
   const { program, message, hint } = error
   const failure = { error: program === null ? message : `${program}: ${message}`, ...(hint === null ? {} : { hint }) }
-  return { data, record: { ...record, ...failure } }
+  return { data, record: { ...status, ...failure, ...known } }
+}
+
+/** The status, and below it what the transaction does. */
+function withContent(status: LookedUpTransaction, content: TransactionContent): CommandOutcome {
+  const { signature, transaction, ...facts } = content
+  const { record } = statusOutcome(status)
+  return {
+    data: { ...status, content },
+    record: { ...record, ...facts, fee: `${solOf(BigInt(content.fee))} SOL` },
+  }
 }
 
 export const transactionsNoun: Noun = {
@@ -264,30 +303,31 @@ export const transactionsNoun: Noun = {
           ['submitted', 'processing', 'confirmed', 'finalized', 'failed'],
           'Only with this lifecycle',
         ),
+        external_uid: text('Only those that were submitted with this id of your own', { placeholder: 'ID' }),
+        resource_id: text('Only those of this resource, such as a pool or a mint', { placeholder: 'ID' }),
+        bundle_id: text('Only those of this bundle', { placeholder: 'ID' }),
       },
       examples: ['svc tx list', 'svc tx list --lifecycle failed --limit 5'],
       columns: ['signature', 'lifecycle', 'slot', 'created_at'],
-      table: (items: readonly StoredTransaction[]) => ({
-        columns: ['signature', 'lifecycle', 'for', 'error', 'created_at'],
-        rows: items.map(({ signature, lifecycle, tracked_resource, error, created_at }) => [
-          signature,
-          lifecycle,
-          tracked_resource?.resource_type ?? null,
-          error?.message ?? null,
-          created_at,
-        ]),
-      }),
+      table: transactionRows,
       call: (client, query) => client.transactions.list(query),
     }),
     get: verb({
-      about: 'Read the status of a transaction',
-      calls: [transactionPaths.get],
+      about: 'Read the status of a transaction, and what it does',
+      details:
+        'With --content each instruction is shown whole, from the stored bytes or from the chain; --json has the signed bytes too.',
+      calls: [transactionPaths.get, transactionPaths.content],
       args: { signature: SIGNATURE },
+      flags: { content: toggle('Show every instruction, with its accounts and arguments') },
       examples: [
         'svc tx get 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY',
-        'svc tx get 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY --json',
+        'svc tx get 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY --content',
       ],
-      run: async (input, { client }) => statusOutcome((await client.transactions.get(input)).data),
+      async run({ signature, content }, { client }) {
+        const { data } = await client.transactions.get({ signature })
+        if (!content) return statusOutcome(data)
+        return withContent(data, (await client.transactions.content({ signature })).data)
+      },
     }),
     watch: verb({
       about: 'Follow a transaction until it is finalized or failed',

@@ -153,6 +153,7 @@ export const paths = {
     refresh: ['post', '/v2/transactions/refresh'],
     list: ['get', '/v2/transactions'],
     get: ['get', '/v2/transactions/{signature}'],
+    content: ['get', '/v2/transactions/{signature}/content'],
     changes: ['get', '/v2/transactions/{signature}/balance-changes'],
     batchFetch: ['post', '/v2/transactions/batch-fetch'],
     simulate: ['post', '/v2/transaction-simulations'],

@@ -4,7 +4,7 @@ import { address, digits, mintAddress, signatureText, transactionBase64 } from '
 import { listQuery, writeBody } from './envelope.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
-import { anything, nullOr } from './scalars.ts'
+import { anything, externalUid, line, nullOr } from './scalars.ts'
 
 const TRANSACTION_LIFECYCLES = ['unknown', 'submitted', 'processing', 'confirmed', 'finalized', 'failed'] as const
 /** A stored transaction is never `unknown`. */
@@ -60,8 +60,46 @@ const storedTransaction = transaction
     bundle_id: z.string().nullable().meta({ description: 'Bundle in which it was sent; null if it was sent alone' }),
     external_uid: z.string().nullable(),
     created_at: z.string().meta({ description: 'When it was submitted' }),
+    bytes_removed_at: z.string().nullable().meta({
+      description:
+        'When its signed bytes were removed (`retention.transaction-bytes-days`); null while they are stored',
+    }),
   })
   .openapi('StoredTransaction')
+
+const lookedUpTransaction = storedTransaction
+  .partial({
+    tracked_resource: true,
+    bundle_id: true,
+    external_uid: true,
+    created_at: true,
+    bytes_removed_at: true,
+  })
+  .openapi('LookedUpTransaction', {
+    description: 'What only its submission knows is absent from a transaction that was not submitted here',
+  })
+
+const transactionContent = z
+  .object({
+    signature: signatureText,
+    source: z.enum(['stored', 'chain']).meta({ description: 'Where its bytes were read' }),
+    transaction: transactionBase64.nullable().meta({
+      description:
+        'The signed bytes; null while its bundle can still land, because transactions of a bundle are only sent together',
+    }),
+    version: z.enum(['legacy', '0', '1']),
+    fee_payer: address,
+    signers: z.array(address).meta({ description: 'Who has signed it, the fee payer first' }),
+    recent_blockhash: z.string().meta({ description: 'Its blockhash, or the value of its durable nonce' }),
+    nonce_account: address.nullable().meta({ description: 'Account of its durable nonce; null without one' }),
+    size: z.int().min(0).meta({ description: 'Bytes' }),
+    fee: digits.meta({ description: 'Lamports that the fee payer pays, the priority fee included' }),
+    plan: z.array(z.string()).meta({
+      description:
+        'What it does, in the lines that people read before they sign or approve: what changes control, and each instruction whole, with every account, every argument and every byte of data',
+    }),
+  })
+  .openapi('TransactionContent')
 
 const submittedTransaction = z.object({ signature: signatureText })
 const submittedBundle = z.object({
@@ -229,6 +267,8 @@ const executedTransaction = z
 export type ExecutedTransaction = z.output<typeof executedTransaction>
 export type Transaction = z.output<typeof transaction>
 export type StoredTransaction = z.output<typeof storedTransaction>
+export type LookedUpTransaction = z.output<typeof lookedUpTransaction>
+export type TransactionContent = z.output<typeof transactionContent>
 export type Submitted = z.output<typeof submitted>
 export type SubmittedTransaction = z.output<typeof submittedTransaction>
 export type SubmittedBundle = z.output<typeof submittedBundle>
@@ -304,7 +344,12 @@ export const transactions = {
     summary: 'List submitted transactions, newest first',
     description:
       'Transactions that were submitted or signed here, as they are stored: the watcher updates them, and this route does not ask the chain.',
-    query: listQuery({ lifecycle: z.enum(STORED_LIFECYCLES).optional() }),
+    query: listQuery({
+      lifecycle: z.enum(STORED_LIFECYCLES).optional(),
+      external_uid: externalUid.optional().meta({ description: '`externalUid` of the submission' }),
+      resource_id: line(256).optional().meta({ description: '`resource_id` of the tracked resource' }),
+      bundle_id: line(64).optional(),
+    }),
     data: storedTransaction,
     list: true,
   }),
@@ -314,7 +359,16 @@ export const transactions = {
     summary: 'Read the status of a transaction',
     description: 'Poll until `lifecycle` is `confirmed`, or `finalized` for stronger guarantees.',
     params: z.object({ signature: signatureText }),
-    data: transaction,
+    data: lookedUpTransaction,
+  }),
+  content: defineRoute({
+    at: ['get', '/v2/transactions/{signature}/content'],
+    tag: TRANSACTIONS_TAG,
+    summary: 'Read the bytes of a transaction, and what it does',
+    description:
+      'From the stored bytes, otherwise from the chain, for any confirmed transaction. Addresses of lookup tables are those with which it was executed; before that they are shown as `TABLE[place]`.',
+    params: z.object({ signature: signatureText }),
+    data: transactionContent,
   }),
   changes: defineRoute({
     at: ['get', '/v2/transactions/{signature}/balance-changes'],

@@ -345,6 +345,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       refresh: (await import('./transactions/refresh-transactions.ts')).refreshTransactions,
       list: stored(verbs.listTransactions),
       get: verbs.getTransaction,
+      content: (await import('./transactions/transaction-content.ts')).readContent,
       changes: verbs.getBalanceChanges,
       batchFetch: (await import('./transactions/fetch-transactions.ts')).fetchTransactions,
       simulate: (await import('./transactions/simulate-transaction.ts')).simulateTransaction,

@@ -15,6 +15,7 @@ import { crankError } from './migrations/0002-crank-error.ts'
 import { submittedSignature } from './migrations/0003-submitted-signature.ts'
 import { proposals } from './migrations/0004-proposals.ts'
 import { payRequests } from './migrations/0005-pay-requests.ts'
+import { transactionSearch } from './migrations/0006-transaction-search.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -108,6 +109,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0003-submitted-signature': submittedSignature,
   '0004-proposals': proposals,
   '0005-pay-requests': payRequests,
+  '0006-transaction-search': transactionSearch,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -43,7 +43,7 @@ describe('a list', () => {
       'ledger.list': ['pool', 'mint', 'party', 'kind', 'account', 'created_after', 'created_before', 'signature'],
       'ledger.summary': ['by', 'pool', 'mint', 'party', 'kind', 'month'],
       'tokens.list': ['status'],
-      'transactions.list': ['lifecycle'],
+      'transactions.list': ['lifecycle', 'external_uid', 'resource_id', 'bundle_id'],
       'events.list': ['type', 'resource_type', 'resource_id', 'created_after', 'order'],
       'payRequests.list': [],
       'webhookSubscriptions.list': ['active'],

@@ -143,6 +143,7 @@ describe('the routes', () => {
       GET /v2/transactions
       GET /v2/transactions/{signature}
       GET /v2/transactions/{signature}/balance-changes
+      GET /v2/transactions/{signature}/content
       POST /v2/transaction-simulations
       POST /v2/transactions/batch-fetch
       POST /v2/transactions/refresh

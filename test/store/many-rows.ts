@@ -137,6 +137,8 @@ const columnsOf = (
       confirmations: zero,
       created_at: n,
       tracked_id: text('pool'),
+      bundle_id: text('bundle'),
+      external_uid: text('order'),
       genesis: none,
       next_check_at: sql`case when n % 100 = 0 then n end`,
       next_send_at: sql`case when n % 100 = 0 then n end`,

@@ -80,7 +80,7 @@ const FILTERS: Record<string, Record<string, string>> = {
   'goldLocks.list': { user: address(), status: 'locked' },
   'proposals.list': { kind: 'squads', status: 'active', multisig: address() },
   'tokens.list': { status: 'fully_immutable' },
-  'transactions.list': { lifecycle: 'failed' },
+  'transactions.list': { lifecycle: 'failed', external_uid: 'order-7', resource_id: 'pool-7', bundle_id: 'bundle-7' },
   'events.list': {
     type: 'pool.live',
     resource_type: 'pool',
@@ -158,6 +158,11 @@ const LEDGER_LEADS: Record<string, string | null> = {
   account: 'owner',
   created_after: 'seq',
   created_before: null,
+}
+
+/** Columns of filters that few rows match: the first that is sent leads, and the others are only compared. */
+const NARROW: Record<string, Record<string, string>> = {
+  'transactions.list': { bundle_id: 'bundle_id', external_uid: 'external_uid', resource_id: 'tracked_id' },
 }
 
 /** Columns that the path of a list leads to. */
@@ -290,9 +295,12 @@ export function queryPlansSuite(
     for (const set of subsets(names).filter(({ length }) => length <= (isLedger ? 1 : filters))) {
       const query = new URLSearchParams(Object.fromEntries(set.map((field) => [field, values![field]!])))
       query.set('limit', '1')
+      const narrow = Object.entries(NARROW[list] ?? {}).find(([field]) => set.includes(field))
       const leads = [
         ...inPath,
-        ...set.map((field) => (field in leadNames ? leadNames[field]! : field)).filter((lead) => lead !== null),
+        ...(narrow === undefined ? set : [narrow[1]])
+          .map((field) => (field in leadNames ? leadNames[field]! : field))
+          .filter((lead) => lead !== null),
       ]
       statements.splice(0)
       const first = await request('GET', `${path}?${query}`)

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { ExecutedTransaction } from '../../api/transactions.ts'
 import type { NodeCalls } from '../../chain/nodes/node-call.ts'
-import { executedOf, readAnswer, UnreadableTransaction } from '../../chain/reads/history.ts'
+import { executedOf, type HistoricTransaction, readAnswer, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { isSignature } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
 
@@ -26,6 +26,15 @@ export async function fetchTransactions(
 }
 
 async function executed(chain: Context['chain'], signature: string): Promise<ExecutedTransaction | null> {
+  const found = await findExecuted(chain, signature)
+  return found && { signature, slot: found.slot, failed: found.isFailed, transaction: found.bytes }
+}
+
+/** A transaction as the chain executed it, and its signed bytes in base64. */
+export type Executed = HistoricTransaction & { bytes: string }
+
+/** Asks every endpoint; null if none has it as `confirmed`, readable. Throws internal_error if a node fails. */
+export async function findExecuted(chain: Context['chain'], signature: string): Promise<Executed | null> {
   if (!isSignature(signature)) return null
   const found = await executedAt(chain, signature)
   if (found !== null || !chain.hasSeveralEndpoints) return found
@@ -33,12 +42,11 @@ async function executed(chain: Context['chain'], signature: string): Promise<Exe
   return others.find((other) => other !== null) ?? null
 }
 
-async function executedAt(node: NodeCalls, signature: string): Promise<ExecutedTransaction | null> {
+async function executedAt(node: NodeCalls, signature: string): Promise<Executed | null> {
   try {
     return await readAnswer(node, signature, 'confirmed', (answer) => {
-      const { slot, isFailed } = executedOf(answer, signature)
       const { transaction } = answer as { transaction: [string] }
-      return { signature, slot, failed: isFailed, transaction: transaction[0] }
+      return { ...executedOf(answer, signature), bytes: transaction[0] }
     })
   } catch (error) {
     // One of 100 that cannot be read must not hide the others.

@@ -12,7 +12,7 @@ import { internal, notFound } from '../../platform/errors.ts'
 import { isoTime } from '../../platform/timing.ts'
 import type { Row } from '../../store/schema.ts'
 import { type FollowedTransaction, findTransaction, pageTransactions } from '../../store/transactions/transactions.ts'
-import { fromJsonOrNull, recordPage } from '../api-records.ts'
+import { fromJsonOrNull, isoTimeOrNull, recordPage } from '../api-records.ts'
 import { followTransaction } from './follow-transactions.ts'
 
 type GetTransactionRoute = Api['transactions']['get']
@@ -45,19 +45,19 @@ export async function getTransaction(
   if (row === null) return onChain(chain, signature)
   // A look in the future was recorded by a wrong clock, so the record's age is unknown.
   const isFresh = Math.abs(clock.now() - row.checked_at) < STATUS_FRESH_MS
-  if (isFresh || (row.next_check_at === null && !isExpiry(row))) return explainedRecord(row)
+  if (isFresh || (row.next_check_at === null && !isExpiry(row))) return storedRecord(row)
   await followIfDue(context, row).catch((error) =>
     log.warn({ err: error, signature }, 'could not look for a transaction'),
   )
-  return explainedRecord((await findTransaction(store.db, signature)) ?? row)
+  return storedRecord((await findTransaction(store.db, signature)) ?? row)
 }
 
 /** Lists what was submitted here, newest first; the chain is not asked. */
 export async function listTransactions(
   { store }: Pick<Context, 'store'>,
-  input: Input<ListTransactionsRoute>,
+  { resource_id: tracked_id, ...input }: Input<ListTransactionsRoute>,
 ): Promise<Result<ListTransactionsRoute>> {
-  return recordPage(await pageTransactions(store.db, input), storedRecord)
+  return recordPage(await pageTransactions(store.db, { ...input, tracked_id }), storedRecord)
 }
 
 /** Reads what a confirmed transaction changed. Throws not_found if the node does not have it. */
@@ -94,6 +94,7 @@ const storedRecord = (row: StoredRow): StoredTransaction => ({
   bundle_id: row.bundle_id,
   external_uid: row.external_uid,
   created_at: isoTime(row.created_at),
+  bytes_removed_at: isoTimeOrNull(row.raw_removed_at),
 })
 
 const explainedRecord = (row: Pick<StoredRow, 'signature' | 'raw'> & TransactionState): Transaction => ({

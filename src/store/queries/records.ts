@@ -1,5 +1,5 @@
 /** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
-import type { Kysely, RawBuilder, Updateable } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Updateable } from 'kysely'
 import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { filteredList, type PageRequest, readPage, type StoredPage, type Weights } from './paging.ts'
@@ -123,20 +123,22 @@ export function updating<T extends Family, K extends FilterColumn<T>>(table: T, 
   }
 }
 
-interface Listed<T extends Family> {
+interface Listed<T extends Family, F> {
   /** Columns of unbounded text, and how often each appears in a response. */
   weights: Weights<Row<T>>
   /** Name of the list in its cursors; needed for a second list over the same table. */
   list?: string
   /** A column that is null in the rows that are not listed. */
   needs?: keyof Row<T> & string
+  /** Filters that few rows match, each with an index. The first that is requested finds the rows. */
+  narrow?: readonly F[]
 }
 
 /** Returns pages of a table, newest first, filtered by any of the named columns; an absent filter matches all rows. */
 export function listing<T extends Family, F extends FilterColumn<T> = never>(
   table: T,
   filters: readonly F[],
-  { weights, list = table, needs }: Listed<T>,
+  { weights, list = table, needs, narrow = [] }: Listed<T, F>,
 ) {
   return async (reader: Reader, request: PageRequest & RecordFilters<T, F>): Promise<StoredPage<Row<T>>> => {
     let query = loose(reader)
@@ -145,10 +147,14 @@ export function listing<T extends Family, F extends FilterColumn<T> = never>(
       .$castTo<Row<T> & { seq: number }>()
     if (needs !== undefined) query = query.where(needs as string, 'is not', null)
     const values: Record<string, unknown> = {}
+    const lead = narrow.find((filter) => request[filter] !== undefined)
     for (const filter of filters) {
       const value = request[filter]
       values[filter] = value
-      if (value !== undefined) query = query.where(filter as string, '=', value as string)
+      if (value === undefined) continue
+      // An index is of columns: the planner cannot choose one of a wider filter for an expression.
+      const compared = lead === undefined || filter === lead ? sql.ref(filter) : sql`${sql.ref(filter)} || ''`
+      query = query.where(compared, '=', value)
     }
     const { limit, cursor } = request
     return readPage({

@@ -7,8 +7,9 @@ import type { Reader, Tx } from '../store.ts'
 
 export const addTransaction = addingOnce('transactions')
 export const findTransaction = finding('transactions', 'signature')
-export const pageTransactions = listing('transactions', ['lifecycle'], {
+export const pageTransactions = listing('transactions', ['lifecycle', 'bundle_id', 'external_uid', 'tracked_id'], {
   weights: { err_json: 2, metadata_json: 1, tracked_resource_json: 1 },
+  narrow: ['bundle_id', 'external_uid', 'tracked_id'],
 })
 
 /** A transaction without its bytes. */
