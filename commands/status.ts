@@ -1,9 +1,12 @@
 /** `svc status`: the state of the background workers, and what waits until somebody acts. */
+
+import type { AttentionItem } from '../src/api/attention.ts'
 import { paths } from '../src/api/paths.ts'
+import { attentionLines, readAttention } from './attention/lines.ts'
 import { type Noun, verb } from './cli/command.ts'
 import { listOutcome, rowsOfRecords } from './cli/reads.ts'
+import type { Session } from './cli/session.ts'
 import { waitingProposals } from './proposals/waiting.ts'
-import { waitingLines } from './waiting.ts'
 
 const ROLE_TEXTS = {
   api: 'api; the workers run in other daemons',
@@ -13,10 +16,13 @@ const ROLE_TEXTS = {
 
 const NO_DAEMON = 'No daemon runs: this command answered from the data folder. `svc serve` runs the workers.'
 
+/** Most items that are named; `svc attention list` has all. */
+const MOST_SHOWN = 20
+
 export const statusNoun: Noun = {
   verb: verb({
     about: 'Read the state of the background workers, which cluster they work on, and what waits',
-    calls: [paths.service.workers, paths.proposals.list],
+    calls: [paths.service.workers, paths.attention.list, paths.proposals.list],
     examples: ['svc status', 'svc status --api https://svc.example.com --json'],
     async run(_, session) {
       const { data } = await session.client.service.workers()
@@ -27,9 +33,20 @@ export const statusNoun: Noun = {
       const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
       const table = rowsOfRecords(data.workers, shown)
       const role = data.role === null ? NO_DAEMON : `Role: ${ROLE_TEXTS[data.role]}`
-      const waiting = [...waitingLines(data.waiting ?? []), ...(await waitingProposals(session))]
+      const { items, hasMore } = await readAttention(session)
+      const waiting = await waitingLines(session, items, hasMore)
       const notes = [...waiting, role, ...(cluster === null ? [] : [`Cluster: ${cluster}`])]
-      return { ...listOutcome(data.workers, columns), table, data, notes }
+      return { ...listOutcome(data.workers, columns), table, data: { ...data, attention: items }, notes }
     },
   }),
+}
+
+/** Open proposals have lines of their own, which say whether they wait for the caller's wallet. */
+async function waitingLines(session: Session, items: readonly AttentionItem[], hasMore: boolean): Promise<string[]> {
+  const proposals = await waitingProposals(session)
+  const isNamed = ({ kind, subject }: AttentionItem) =>
+    kind === 'approval_waits' || proposals.some((line) => line.startsWith(`${subject.id} `))
+  const others = items.filter((item) => !isNamed(item))
+  const more = hasMore || others.length > MOST_SHOWN ? ['More needs a person: svc attention list'] : []
+  return [...attentionLines(others.slice(0, MOST_SHOWN)), ...more, ...proposals]
 }

@@ -151,6 +151,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../status.ts')).statusNoun,
   },
   {
+    name: 'attention',
+    group: 'Operate',
+    summary: 'What needs a person, with the command that deals with it',
+    load: async () => (await import('../attention/index.ts')).attentionNoun,
+  },
+  {
     name: 'health',
     group: 'Operate',
     summary: 'Check whether the service answers',

@@ -2,6 +2,7 @@
 import type { Beneficiary, FeeClaimKind } from '../../src/api/fee-claims.ts'
 import type { FeeSchedule, FeeScheduleRun } from '../../src/api/fee-schedules.ts'
 import { paths } from '../../src/api/paths.ts'
+import { refusedSchedules } from '../attention/lines.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import {
   type CommandOutcome,
@@ -18,7 +19,6 @@ import { listVerb } from '../cli/reads.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
-import { refusedSchedules } from '../waiting.ts'
 import { readSplits, SPLIT_FLAGS } from './splits.ts'
 
 const at = paths.feeSchedules
@@ -75,7 +75,7 @@ export const scheduleVerbs: Record<string, Verb> = {
   }),
   'schedule list': listVerb({
     about: 'List fee schedules, newest first',
-    at: [at.list, paths.service.workers],
+    at: [at.list, paths.attention.list],
     filters: {
       active: choiceOf(['true', 'false'], 'Only active ones, or only the others', {
         true: 'active',
@@ -102,7 +102,7 @@ export const scheduleVerbs: Record<string, Verb> = {
   }),
   'schedule get': verb({
     about: 'Read one fee schedule',
-    calls: [at.get, paths.service.workers],
+    calls: [at.get, paths.attention.list],
     args: SCHEDULE_ID,
     examples: [
       'svc fees schedule get fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
@@ -186,7 +186,7 @@ export const scheduleVerbs: Record<string, Verb> = {
   }),
   'schedule run': verb({
     about: 'Run a fee schedule now, in addition to its periods',
-    calls: [at.run, paths.service.workers],
+    calls: [at.run, paths.attention.list],
     args: SCHEDULE_ID,
     examples: [
       'svc fees schedule run fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',

@@ -10,7 +10,6 @@ import { readBytes, readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { timeSpans } from '../ui/time-spans.ts'
 import { counted } from '../ui/words.ts'
-import { switchOn } from '../waiting.ts'
 import { listenToEvents } from './listen.ts'
 import { readSecrets } from './secret.ts'
 import { checkSignatures, SIGNATURE_HEADERS } from './signature.ts'
@@ -253,7 +252,7 @@ export const webhooksNoun: Noun = {
 
 /** The command that switches a subscription on again. */
 const switchedOff = ({ id, active }: WebhookSubscription): string[] =>
-  active ? [] : [`${id} gets no events until \`${switchOn(id)}\``]
+  active ? [] : [`${id} gets no events until \`svc webhooks update ${id} --active true\``]
 
 /**
  * The URL may be an argument or a flag, so neither can be declared as required; missing inputs are prompted for here.

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ENDPOINT_STATES } from '../../src/chain/nodes/endpoint.ts'
 import type { Services } from '../../src/context.ts'
+import { countItems } from '../../src/operations/attention/items.ts'
 import { failingOf, readProgramState } from '../../src/operations/programs/program-state.ts'
 import { readSignerState } from '../../src/operations/signer.ts'
 import { rejectLate } from '../../src/platform/timing.ts'
@@ -43,6 +44,7 @@ export function createGauges(registry: Registry, services: GaugeServices): Gauge
   const sets: Record<string, GaugeSet> = {
     process: processGauges(registry, services),
     queues: queueGauges(registry, services),
+    attention: attentionGauges(registry, services),
     database: databaseGauges(registry, services),
     disk: diskGauges(registry, services),
     signer: signerGauges(registry, services),
@@ -163,6 +165,18 @@ function queueGauges(registry: Registry, { store, clock }: GaugeServices): Gauge
         jobs.set({ job }, figures.jobs[job].due)
         jobsLate.set({ job }, figures.jobs[job].overdueMs / 1000)
       }
+    },
+  }
+}
+
+function attentionGauges(registry: Registry, { store, clock }: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const items = gauge('svc_attention', 'What needs a person and is not snoozed, counted up to 1,000', 'kind')
+  return {
+    freshMs: FRESH_MS,
+    forget,
+    async read() {
+      for (const [kind, count] of await countItems(store.db, clock.now())) items.set({ kind }, count)
     },
   }
 }

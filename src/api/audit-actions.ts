@@ -28,5 +28,6 @@ export const AUDIT_ACTIONS = [
   'merkle_tree.replaced',
   'programs.tried',
   'audit.cut',
+  'attention.snoozed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

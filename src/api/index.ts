@@ -3,6 +3,7 @@ import { accounts } from './accounts.ts'
 import { airdrops } from './airdrops.ts'
 import { apiKeys } from './api-keys.ts'
 import { approvers } from './approvers.ts'
+import { attention } from './attention.ts'
 import { auditEntries } from './audit-entries.ts'
 import { collections } from './collections.ts'
 import { events } from './events.ts'
@@ -40,6 +41,7 @@ import { webhookSubscriptions } from './webhook-subscriptions.ts'
 
 export const api = {
   service,
+  attention,
   pools,
   positions: poolPositions,
   feeClaims,
@@ -81,6 +83,8 @@ export * from './airdrop-claims.ts'
 export * from './airdrops.ts'
 export * from './api-keys.ts'
 export * from './approvers.ts'
+export * from './attention.ts'
+export * from './attention-kinds.ts'
 export * from './audit-entries.ts'
 export * from './collections.ts'
 export * from './creator-transfers.ts'

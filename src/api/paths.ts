@@ -7,6 +7,10 @@ export const paths = {
     cluster: ['get', '/v2/cluster'],
     eventTypes: ['get', '/v2/webhook-event-types'],
   },
+  attention: {
+    list: ['get', '/v2/attention'],
+    snooze: ['post', '/v2/attention/{id}/snooze'],
+  },
   pools: {
     create: ['post', '/v2/pools'],
     rehearse: ['post', '/v2/pool-rehearsals'],

@@ -79,6 +79,13 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       remove: verbs.removeApprover,
     })
   },
+  async attention() {
+    const verbs = await import('./attention/verbs.ts')
+    return verbsOf((await import('../api/attention.ts')).attention, {
+      list: verbs.listAttention,
+      snooze: verbs.snoozeItem,
+    })
+  },
   async auditEntries() {
     return verbsOf((await import('../api/audit-entries.ts')).auditEntries, {
       list: stored((await import('./audit-entries/verbs.ts')).listAuditEntries),

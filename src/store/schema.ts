@@ -4,6 +4,7 @@
  */
 import type { Insertable, Selectable } from 'kysely'
 import type { AirdropTables } from './airdrops/tables.ts'
+import type { AttentionTables } from './attention/tables.ts'
 import type { AuditTables } from './audit/tables.ts'
 import type { EventTables } from './events/tables.ts'
 import type { FeeTables } from './fees/tables.ts'
@@ -16,6 +17,7 @@ import { submittedSignature } from './migrations/0003-submitted-signature.ts'
 import { proposals } from './migrations/0004-proposals.ts'
 import { payRequests } from './migrations/0005-pay-requests.ts'
 import { transactionSearch } from './migrations/0006-transaction-search.ts'
+import { attention } from './migrations/0007-attention.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -28,6 +30,7 @@ import type { WorkerTables } from './workers/tables.ts'
 
 export interface Tables
   extends AirdropTables,
+    AttentionTables,
     AuditTables,
     EventTables,
     FeeTables,
@@ -96,6 +99,8 @@ const TABLE_NAMES: Record<keyof Tables, true> = {
   airdrop_claims: true,
   airdrop_claim_totals: true,
   airdrop_claim_figures: true,
+  attention_snoozes: true,
+  attention_observations: true,
 }
 export const TABLES = Object.keys(TABLE_NAMES) as (keyof Tables)[]
 
@@ -110,6 +115,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0004-proposals': proposals,
   '0005-pay-requests': payRequests,
   '0006-transaction-search': transactionSearch,
+  '0007-attention': attention,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -129,6 +129,7 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'apiKeys.revoke': {},
   'approvers.add': { address: A, name: 'n' },
   'approvers.remove': {},
+  'attention.snooze': { until: null },
 }
 
 export function bodyOf(name: string): z.ZodObject {

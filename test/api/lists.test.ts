@@ -51,6 +51,7 @@ describe('a list', () => {
       'auditEntries.list': ['action', 'order'],
       'apiKeys.list': [],
       'approvers.list': [],
+      'attention.list': ['kind', 'snoozed'],
     })
   })
 

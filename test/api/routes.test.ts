@@ -181,6 +181,8 @@ describe('the routes', () => {
       DELETE /v2/approvers/{address}
       GET /v2/approvers
       POST /v2/approvers
+      GET /v2/attention
+      POST /v2/attention/{id}/snooze
       GET /v2/audit-entries
       GET /v2/audit-verification
       POST /v2/audit-cuts
@@ -305,6 +307,7 @@ describe('the routes', () => {
       'approvers.list': '*',
       'approvers.remove': '*',
       'auditEntries.cut': '*',
+      'attention.snooze': '*',
       'apiKeys.create': '*',
       'apiKeys.list': '*',
       'apiKeys.revoke': '*',

@@ -93,6 +93,7 @@ const FILTERS: Record<string, Record<string, string>> = {
   'auditEntries.list': { action: 'signer.paused', order: 'asc' },
   'apiKeys.list': {},
   'approvers.list': {},
+  'attention.list': { kind: 'receiver_off', snoozed: 'true' },
   'ledger.list': {
     pool: address(),
     mint: address(),

@@ -8,7 +8,7 @@ import {
   migrationStep,
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
-import type { Services } from '../../context.ts'
+import type { Clock, Services } from '../../context.ts'
 import { isUnproven } from '../../following/transaction-record.ts'
 import { Overtaken } from '../../platform/errors.ts'
 import { errorLine, redactorOf } from '../../settings/redaction.ts'
@@ -50,7 +50,12 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     await store.write(async (tx) => {
       // Only the state that this process has read counts, because another may have started the next step.
       if (!(await replaceCrank(tx, row.address, row.crank_signing, null))) return
-      await updatePool(tx, row.address, { crank_failures: failures, next_check_at, crank_error })
+      await updatePool(tx, row.address, {
+        crank_failures: failures,
+        next_check_at,
+        crank_error,
+        ...failedSince(row, clock),
+      })
     })
     log.warn({ pool: row.address, operation, failures }, 'a migration transaction failed')
     return
@@ -70,12 +75,22 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
       // If no next look is planned, another daemon has seen that the pool migrated.
       const stored = await findPool(tx, row.address)
       if ((stored?.next_check_at ?? null) === null) return
-      await updatePool(tx, row.address, { crank_failures: failures + 1, next_check_at, crank_error })
+      await updatePool(tx, row.address, {
+        crank_failures: failures + 1,
+        next_check_at,
+        crank_error,
+        ...failedSince(row, clock),
+      })
     })
     throw error
   })
   log.info({ pool: row.address, operation }, 'a migration transaction was sent')
 }
+
+/** The time of the first failure is kept by the later ones. */
+const failedSince = ({ crank_failures, crank_failed_at }: Row<'pools'>, clock: Clock) => ({
+  crank_failed_at: (Number(crank_failures) > 0 ? crank_failed_at : null) ?? clock.now(),
+})
 
 async function sendStep(
   context: SigningContext,

@@ -318,7 +318,7 @@ function newPoolRow(
 }
 
 /** The row of a launch that is built. */
-type NewPool = Omit<Row<'pools'>, 'seq' | 'crank_error'>
+type NewPool = Omit<Row<'pools'>, 'seq' | 'crank_error' | 'crank_failed_at'>
 
 /**
  * A mint that the caller chose may be launched again until a launch of it is submitted. Throws bad_request if one was

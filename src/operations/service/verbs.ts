@@ -2,7 +2,6 @@
 
 import { DETECTION, EVENT_TYPES } from '../../api/event-types.ts'
 import type { EventTypeItem } from '../../api/events.ts'
-import type { FeeScheduleRun } from '../../api/fee-schedules.ts'
 import type { Api, WorkerStatus } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { WaitingItem, Worker } from '../../api/service.ts'
@@ -10,13 +9,12 @@ import { WORKER_NAMES } from '../../api/worker-names.ts'
 import { readSlotTime } from '../../chain/reads/slot-time.ts'
 import { isBlockhashValid, readHeights } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
-import { refusedFeeSchedules } from '../../store/fees/fee-schedule-runs.ts'
-import { refusedCranks } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
-import { switchedOffSubscriptions } from '../../store/webhooks/subscriptions.ts'
 import { findLeases } from '../../store/workers/leases.ts'
-import { fromJson, isoTimeOrNull } from '../api-records.ts'
+import { isoTimeOrNull } from '../api-records.ts'
+import { rowsOf } from '../attention/items.ts'
+import { migrationReason, receiverReason, scheduleReason } from '../attention/kinds.ts'
 
 type Routes = Api['service']
 
@@ -29,50 +27,32 @@ export async function readWorkers({ clock, workers, role, store }: Context): Pro
     observed_at: new Date(clock.now()).toISOString(),
     role,
     workers: states,
-    waiting: await waitingItems(store.db),
+    waiting: await waitingItems(store.db, clock.now()),
   }
 }
 
 /** Most items of one kind. */
 const MOST_SHOWN = 20
 
-const BLOCKED = {
-  signer_paused: 'the signer is paused: `svc signer resume`',
-  no_signer: 'there is no platform wallet: `svc config set signer …`',
-  other_cluster: 'the signer signs for another cluster: `svc config set signer.cluster …`',
-  policy: 'the policy refused its claims: `svc signer policy`',
-} as const
-
 /** Lists what the service has stopped doing until somebody acts, from the database, for every daemon alike. */
-async function waitingItems(reader: Reader): Promise<WaitingItem[]> {
-  const pools = await refusedCranks(reader, MOST_SHOWN)
-  const subscriptions = await switchedOffSubscriptions(reader, MOST_SHOWN)
-  const schedules = await refusedFeeSchedules(reader, Object.keys(BLOCKED), MOST_SHOWN)
-  return [...pools.map(migrationItem), ...schedules.flatMap(scheduleItem), ...subscriptions.map(subscriptionItem)]
+async function waitingItems(reader: Reader, now: number): Promise<WaitingItem[]> {
+  const wanted = { now, limit: MOST_SHOWN }
+  const pools = await rowsOf(reader, 'migration_failed', wanted)
+  const schedules = await rowsOf(reader, 'schedule_stopped', wanted)
+  const subscriptions = await rowsOf(reader, 'receiver_off', wanted)
+  return [
+    ...pools.map((row) => waitingItem('migration', row.subject, migrationReason(row.crank_error), row.next_check_at)),
+    ...schedules.map((row) => waitingItem('fee_schedule', row.subject, scheduleReason(row), row.next_run_at)),
+    ...subscriptions.map((row) => waitingItem('webhook', row.subject, receiverReason(row.disabled_reason), null)),
+  ]
 }
 
-const migrationItem = ({ address, crank_error, next_check_at }: Row<'pools'>): WaitingItem => ({
-  kind: 'migration',
-  id: address,
-  reason: crank_error ?? 'the log says why',
-  next_try_at: isoTimeOrNull(next_check_at),
-})
-
-const subscriptionItem = ({ id, disabled_reason }: Row<'webhook_subscriptions'>): WaitingItem => ({
-  kind: 'webhook',
+const waitingItem = (kind: WaitingItem['kind'], id: string, reason: string, next: number | null): WaitingItem => ({
+  kind,
   id,
-  reason: disabled_reason ?? 'it was switched off',
-  next_try_at: null,
+  reason,
+  next_try_at: isoTimeOrNull(next),
 })
-
-type RefusedSchedule = Awaited<ReturnType<typeof refusedFeeSchedules>>[number]
-
-function scheduleItem({ id, next_run_at, reason: skipped, skipped_json }: RefusedSchedule): WaitingItem[] {
-  const refused = fromJson<FeeScheduleRun['skipped']>(skipped_json).find(({ reason }) => reason === 'policy')
-  const blocked = Object.entries(BLOCKED).find(([reason]) => reason === skipped)?.[1]
-  const reason = refused?.message ?? blocked
-  return reason === undefined ? [] : [{ kind: 'fee_schedule', id, reason, next_try_at: isoTimeOrNull(next_run_at) }]
-}
 
 /** Every worker has three turns within this time, in milliseconds. */
 const SILENT_MS = 30_000

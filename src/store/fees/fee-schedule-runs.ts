@@ -19,25 +19,6 @@ export async function findRunUnderWay(reader: Reader, scheduleId: string): Promi
   return (await runs.where('status', '=', 'running').limit(1).executeTakeFirst()) ?? null
 }
 
-/** Returns the active schedules whose last ended run had one of the reasons, or claims that the policy refused. */
-export function refusedFeeSchedules(reader: Reader, reasons: readonly string[], limit: number) {
-  return reader
-    .selectFrom('fee_schedules as s')
-    .innerJoin('fee_schedule_runs as r', 'r.schedule_id', 's.id')
-    .select(['s.id', 's.next_run_at', 'r.reason', 'r.skipped_json'])
-    .where('s.active', '=', 1)
-    .where('r.seq', '=', ({ selectFrom }) =>
-      selectFrom('fee_schedule_runs as ended')
-        .select(({ fn }) => fn.max('ended.seq').as('seq'))
-        .whereRef('ended.schedule_id', '=', 's.id')
-        .where('ended.status', '!=', 'running'),
-    )
-    .where(({ eb, or }) => or([eb('r.reason', 'in', reasons), eb('r.skipped_json', 'like', '%"policy"%')]))
-    .orderBy('s.seq')
-    .limit(limit)
-    .execute()
-}
-
 /** Returns runs whose next step is due, the one that has waited longest first. */
 export function dueFeeScheduleRuns(reader: Reader, now: number, limit: number): Promise<FeeScheduleRunRow[]> {
   return reader

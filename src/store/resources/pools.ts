@@ -113,18 +113,6 @@ export async function retryCranks(tx: Tx, now: number): Promise<void> {
     .execute()
 }
 
-/** Returns pools whose migration the platform wallet has failed to send, the oldest first. */
-export function refusedCranks(reader: Reader, limit: number): Promise<Row<'pools'>[]> {
-  return reader
-    .selectFrom('pools')
-    .selectAll()
-    .where('status', '=', 'migration_triggered')
-    .where('crank_failures', '>', 0)
-    .orderBy('seq')
-    .limit(limit)
-    .execute()
-}
-
 /**
  * Sets or clears (`to` is null) the signing of a pool's migration, and clears its signature. Returns false if another
  * process has set a different one since.

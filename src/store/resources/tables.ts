@@ -37,6 +37,8 @@ interface PoolsTable extends Recorded {
   crank_failures: Generated<number>
   /** Why the last attempt failed or was refused; null if none did. */
   crank_error: string | null
+  /** Time of the first of those failures. */
+  crank_failed_at: Generated<number | null>
   /** Time at which this service submitted the pool's creation; null if it did not. */
   submitted_at: Generated<number | null>
   /** The transaction of that submission; null if the platform wallet signed it. */

@@ -55,18 +55,6 @@ export async function deleteWebhookSubscription(tx: Tx, id: string, now: number)
 /** What `disabled_reason` says if a person switched the subscription off. */
 export const BY_REQUEST = 'switched off by request'
 
-/** Returns subscriptions that were switched off because their events failed, the oldest first. */
-export function switchedOffSubscriptions(reader: Reader, limit: number): Promise<Row<'webhook_subscriptions'>[]> {
-  return reader
-    .selectFrom('webhook_subscriptions')
-    .selectAll()
-    .where('active', '=', 0)
-    .where('disabled_reason', '!=', BY_REQUEST)
-    .orderBy('seq')
-    .limit(limit)
-    .execute()
-}
-
 /** Deactivates the subscription; false if it is already inactive, or if its receiver was changed since `revision`. */
 export async function switchOff(
   tx: Tx,

@@ -1,0 +1,40 @@
+/** What workers have observed and still hold, for kinds that no other table shows. */
+import type { Reader, Tx } from '../store.ts'
+import type { FoundQuery } from './found.ts'
+
+export interface Observed {
+  kind: string
+  subject: string
+  since: number
+  facts_json: string
+}
+
+/** What is observed of these kinds. */
+export const observedOf = (reader: Reader, kinds: readonly string[]): FoundQuery<Observed> =>
+  reader
+    .selectFrom('attention_observations')
+    .select(['kind', 'subject', 'since', 'facts_json'])
+    .where('kind', 'in', kinds)
+
+/** Writes that something holds at `now`; it keeps the time at which it began. */
+export async function observe(
+  tx: Tx,
+  { kind, subject, facts, now }: { kind: string; subject: string; facts: object; now: number },
+): Promise<void> {
+  const changes = { facts_json: JSON.stringify(facts), observed_at: now }
+  await tx
+    .insertInto('attention_observations')
+    .values({ kind, subject, since: now, ...changes })
+    .onConflict((conflict) => conflict.columns(['kind', 'subject']).doUpdateSet(changes))
+    .execute()
+}
+
+/** Removes an observation that no longer holds; false if there is none. */
+export async function endObservation(tx: Tx, kind: string, subject: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('attention_observations')
+    .where('kind', '=', kind)
+    .where('subject', '=', subject)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
