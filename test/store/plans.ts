@@ -62,7 +62,9 @@ async function planOnSqlite({ db }: Store, { sql: text, parameters }: CompiledQu
       .flatMap((line) => words(/\(.*\)$/.exec(line)?.[0] ?? ''))
       .flatMap((word) => (word === 'rowid' ? ['seq', 'sequence'] : [word])),
     faults: lines.filter(
-      (line) => (/TEMP B-TREE/.test(line) && !isStep && !isOfAttention(text)) || (line.startsWith('SCAN ') && !isFound(line) && !isPage),
+      (line) =>
+        (/TEMP B-TREE/.test(line) && !isStep && !isOfAttention(text)) ||
+        (line.startsWith('SCAN ') && !isFound(line) && !isPage),
     ),
   }
 }
