@@ -5,6 +5,7 @@ import { cors } from 'hono/cors'
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/platform/errors.ts'
+import { once } from '../src/platform/timing.ts'
 import type { Config } from '../src/settings/config.ts'
 import { createKernel } from './create-kernel.ts'
 import type { Kernel, KernelOptions } from './kernel.ts'
@@ -58,6 +59,9 @@ export async function createApp(services: Services, { metrics, access, localRpc 
       const { approvalPage } = await import('./routes/approval-page.ts')
       approvalPage(hono, kernel)
       pay(hono, kernel)
+      // Loaded at its first request, because few daemons have a console open.
+      const pages = once(async () => (await import('./console/console.tsx')).createConsole(hono, kernel))
+      hono.all('/console/*', async (c) => (await pages()).fetch(c.req.raw, c.env))
       if (kernel.config.values['claim-pages']) {
         const { claimSponsorship } = await import('./routes/claim-sponsorship.ts')
         writeRefusals = claimSponsorship(hono, kernel)

@@ -18,8 +18,8 @@ const { JQ, SWAGGER_UI, thirdPartyLicenses } = await import('./build/third-party
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const inputs = inputsHash()
-for (const folder of ['dist/docs', 'dist/help', 'dist/man', 'dist/claim-page/texts', 'dist/passport-page'])
-  await mkdir(folder, { recursive: true })
+const FOLDERS = ['docs', 'help', 'man', 'claim-page/texts', 'console', 'passport-page']
+for (const folder of FOLDERS.map((name) => `dist/${name}`)) await mkdir(folder, { recursive: true })
 // If this build fails, the next one has to run.
 await rm(INPUTS_FILE, { force: true })
 
@@ -60,6 +60,8 @@ for (const file of ['index.html', 'claim.css']) {
 for (const file of ['index.html', 'passport.css']) {
   await put(`dist/passport-page/${file}`, await readFile(`src/passport-page/${file}`))
 }
+const consoleStyles = ['src/console-page/console.css', 'node_modules/uplot/dist/uPlot.min.css']
+await put('dist/console/console.css', (await Promise.all(consoleStyles.map((file) => readFile(file)))).join('\n'))
 // English is part of the script, and here for the head of the page.
 for (const file of await readdir('src/claim-page/browser/texts')) {
   const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))

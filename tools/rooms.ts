@@ -10,6 +10,8 @@ export const ROOMS = {
   'commands/machine': "this machine's own files: wallets, doctor, database, embedded chain, storage",
   commands:
     'a folder or file for each noun; `cli/` is what they share, `signing/` signs, `lists/` works through lists, `ui/` renders',
+  'daemon/console':
+    'the pages for operators at /console, rendered on the server: they ask the routes of the API, with the rights of a session',
   daemon: 'app, pipeline, routes (mounted from the registry, and a few others), workers, listening and stopping',
   'src/operations':
     'what the product does: the verbs of each noun; `building.ts` frames every verb that builds a transaction, and `projection.ts` of a noun says what confirmed transactions did to it',
@@ -23,6 +25,7 @@ export const ROOMS = {
   'src/claim-page/site': 'the files of a claim page: rows, index, settings',
   'src/claim-page/browser':
     'the claim page in a browser: finds a wallet, checks its proof, sends and follows the claim',
+  'src/console-page': 'script and style of the console in a browser, and its charts',
   'src/passport-page': 'the passport of a token in a browser: reads the chain, and proves each fact',
   'src/reference-page': 'the API reference in a browser, around Swagger UI',
   'src/api': 'the contract as data: zod schemas and routes',
@@ -47,7 +50,12 @@ export interface Rule {
 }
 
 const GROUND: readonly Room[] = ['src/solana', 'src/settings', 'src/platform']
-const IN_BROWSERS: readonly Room[] = ['src/claim-page/browser', 'src/passport-page', 'src/reference-page']
+const IN_BROWSERS: readonly Room[] = [
+  'src/claim-page/browser',
+  'src/console-page',
+  'src/passport-page',
+  'src/reference-page',
+]
 
 export const RULES: readonly Rule[] = [
   { rooms: ['tools'], value: ROOM_PATHS },
@@ -65,6 +73,12 @@ export const RULES: readonly Rule[] = [
   {
     rooms: ['daemon'],
     value: ROOM_PATHS.filter((room) => room.startsWith('src/') && !IN_BROWSERS.includes(room)),
+    lazy: ['daemon/console'],
+  },
+  // Neither store nor chain: a page has no query of its own.
+  {
+    rooms: ['daemon/console'],
+    value: ['daemon', 'src/operations', 'src/api', 'src/client.ts', 'src/context.ts', ...GROUND],
   },
   {
     rooms: ['src/operations'],
@@ -100,7 +114,10 @@ export const RULES: readonly Rule[] = [
   },
   { rooms: ['src/api', 'src/client.ts'], value: ['src/api', 'src/merkle', 'src/solana', 'src/platform'] },
   { rooms: ['src/passport-page'], value: ['src/claim-page/browser', 'src/solana', 'src/platform'] },
-  { rooms: ['src/claim-page/browser', 'src/reference-page'], value: ['src/solana', 'src/platform'] },
+  {
+    rooms: ['src/claim-page/browser', 'src/console-page', 'src/reference-page'],
+    value: ['src/solana', 'src/platform'],
+  },
   { rooms: ['src/settings'], value: ['src/platform'] },
   { rooms: ['src/solana', 'src/platform'], value: [] },
 ]

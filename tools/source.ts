@@ -8,7 +8,7 @@ export const FILES = ['tools', 'bin', 'commands', 'daemon', 'src'].flatMap((fold
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((file) => `${folder}/${file}`)
     // AssemblyScript looks like TypeScript, and is a program of its own.
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('src/merkle/engine/assembly/')),
+    .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('src/merkle/engine/assembly/')),
 )
 
 export const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')

@@ -26,6 +26,8 @@ export interface InputTree {
   name: string
   /** The long option with its dashes; null for an argument. */
   flag: string | null
+  /** The field of the request that it fills. */
+  field: string
   /** The short option, such as `-k`. */
   short: string | null
   kind: CommandInput['kind']
@@ -126,10 +128,11 @@ export function suggestionOf(noun: string, verb: Verb, command: string, key: str
 function inputTree(noun: string, command: string, verb: Verb, key: string): InputTree {
   const isArgument = Object.hasOwn(verb.args, key)
   const input = (isArgument ? verb.args[key] : verb.flags[key]) as CommandInput
-  const { kind, about, placeholder, required, unless, choices = [], meanings, min, max, short } = input
+  const { kind, about, placeholder, required, unless, choices = [], meanings, min, max, short, field = key } = input
   return {
     name: isArgument ? key : flagName(key).slice(2),
     flag: isArgument ? null : flagName(key),
+    field,
     short: short === undefined ? null : `-${short}`,
     kind,
     about,

@@ -31,6 +31,8 @@ import { terminal } from './terminal.ts'
 
 export interface Connection {
   send: Transport
+  /** URL at which the API answers over HTTP; null in this process. */
+  url: string | null
   /** Label of the cluster that the API uses; null if only a remote API knows it. */
   cluster: string | null
   /** What names the cluster if no flag, variable or setting of svc chose it; null if one did. */
@@ -60,8 +62,8 @@ export async function connectToApi(
     if (protocol === 'http:' && !isThisMachine(hostname)) {
       warn(`${origin} is not encrypted: anyone on the network path can read your API key and change answers; use https`)
     }
-    const caller = callerOf(`${origin}${pathname.replace(/\/$/, '')}`, key)
-    return { ...http, cluster: null, unchosen: null, caller }
+    const url = `${origin}${pathname.replace(/\/$/, '')}`
+    return { ...http, url, cluster: null, unchosen: null, caller: callerOf(url, key) }
   }
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
@@ -74,7 +76,12 @@ export async function connectToApi(
       const http = probe.withKey(key)
       return daemon.role === 'worker'
         ? besideWorker(http, await localConnection(config, explicit, openLocal))
-        : { ...http, ...clusterInUse(config, daemon), caller: callerOf(daemon.database ?? daemon.url, key) }
+        : {
+            ...http,
+            url: daemon.url,
+            ...clusterInUse(config, daemon),
+            caller: callerOf(daemon.database ?? daemon.url, key),
+          }
     }
   } catch (error) {
     probe.close()
@@ -95,6 +102,7 @@ async function localConnection(
   const authorization = `Bearer ${bearer}`
   return {
     send: (request) => local.send({ ...request, headers: { ...request.headers, authorization } }),
+    url: null,
     ...clusterInUse(config, undefined),
     caller: callerOf(databasePlace(config), bearer),
     close: () => local.close(),

@@ -190,6 +190,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../events/index.ts')).eventsNoun,
   },
   {
+    name: 'console',
+    group: 'Operate',
+    summary: 'Open the pages for operators in a browser',
+    load: async () => (await import('../console.ts')).consoleNoun,
+  },
+  {
     name: 'config',
     group: 'Operate',
     summary: 'Read and write settings and profiles',

@@ -166,6 +166,7 @@ export function openSession(
     },
     cluster: async () => (await clusterOfCommand()).cluster,
     unchosenCluster: async () => (await clusterOfCommand()).unchosen,
+    apiUrl: async () => (await connected()).url,
     caller: async () => (await connected()).caller(),
     squads: async () => (await config()).values.squads,
     async serve({ host, port, role: wanted, rpc_host, rpc_port }, onReady) {

@@ -35,6 +35,8 @@ export interface Session {
   unchosenCluster(): Promise<string | null>
   /** The setting `squads`: the multisig whose vault acts. */
   squads(): Promise<string | undefined>
+  /** URL at which the API answers over HTTP; null if this process answers. Opens the connection. */
+  apiUrl(): Promise<string | null>
   /** The caller and the API; opens the connection. */
   caller(): Promise<ApiCaller>
   /** Runs the daemon until it is stopped. */

@@ -1,30 +1,18 @@
-/** Writes rows as CSV (RFC 4180) that a spreadsheet reads as text and numbers, never as formulas. */
+/** Writes rows as CSV, piece by piece, to a file or to standard output. */
 import { open } from 'node:fs/promises'
+import { csvLine as lineOfTexts } from '../../src/platform/csv-line.ts'
 import { replaceWith } from '../../src/platform/files.ts'
 import type { Amount } from '../cli/amounts.ts'
 import { terminal } from '../cli/terminal.ts'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
-import { printable } from '../ui/render.ts'
 
 /** Text, numbers and amounts, which are written as decimal text. */
 export type CsvCell = string | number | Amount | null
 
-/**
- * Numbers may begin with a minus. Other text that a spreadsheet would compute gets a leading apostrophe (OWASP). A
- * program that splits cells at `;` or a tab may find a formula after one, even inside quotes.
- */
-const FORMULA = /^(?=[\t\r\n])|(?:^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])/g
-const NUMBER = /^-?\d+(?:\.\d+)?$/
-
-/** Returns one line of CSV with its line break. Names of tokens come from strangers. */
-export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCell).join(',')}\r\n`
-
-function csvCell(cell: CsvCell): string {
-  const text = cell === null ? '' : String(cell)
-  const clean = printable(NUMBER.test(text) ? text : text.replace(FORMULA, "$&'"))
-  return /[",\r\n]/.test(clean) ? `"${clean.replaceAll('"', '""')}"` : clean
-}
+/** Returns one line of CSV with its line break. */
+export const csvLine = (cells: readonly CsvCell[]): string =>
+  lineOfTexts(cells.map((cell) => (cell === null ? null : String(cell))))
 
 /** Characters that are written together. */
 const PIECE = 65_536

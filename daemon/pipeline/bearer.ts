@@ -19,9 +19,14 @@ export async function authenticate(
   const sha256 = hash('sha256', token, 'hex')
   kernel.limiter.refuseKnown(sha256, record)
   const key = await kernel.keys.read(version, sha256, () => findApiKeyByHash(kernel.store.db, sha256), sizeOfKey)
-  if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
+  requireActive(key)
   record.keyId = key.id
   return key
+}
+
+/** Throws forbidden unless the key is known and active. */
+export function requireActive(key: KnownKey | null): asserts key is KnownKey {
+  if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
 }
 
 /** Each entry counts as 1. Unknown keys are not remembered, because anyone can send any number of them. */

@@ -41,7 +41,7 @@ export async function answerRequest(kernel: Kernel, handler: Handler, c: Context
     const incoming = source && incomingBody(kernel, route, asked, source)
     const key = route.public
       ? undefined
-      : await authenticate(kernel, asked.version, asked.headers.get('authorization'), record)
+      : (record.caller ?? (await authenticate(kernel, asked.version, asked.headers.get('authorization'), record)))
     if (key) addRateLimits(headers, await kernel.limiter.admit(key), false)
     if (key && route.scope) requireScope(JSON.parse(key.scopes_json), route.scope)
     const { status, body } = await (incoming === undefined

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../../src/platform/errors.ts'
 import { finishSpan, runInSpan, type Span, startTrace } from '../../src/platform/telemetry/spans.ts'
 import { parseTraceparent, randomHex } from '../../src/platform/telemetry/trace-context.ts'
+import type { Row } from '../../src/store/schema.ts'
 import type { AnswerReason, HttpMetrics } from '../metrics/http.ts'
 
 export interface RequestRecord {
@@ -26,6 +27,8 @@ export interface RequestRecord {
   reason?: AnswerReason
   /** Node's message; undefined for a request without a connection. */
   incoming: IncomingMessage | undefined
+  /** The key of a request that the console makes for a session it has checked. No header can set it. */
+  caller?: Row<'api_keys'>
 }
 
 /** The bindings of hono's handlers: `c.env` is the record of the request. */

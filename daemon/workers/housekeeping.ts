@@ -6,6 +6,7 @@ import { pruneCutEntries } from '../../src/store/audit/anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/events/retention.ts'
 import { pruneFeeScheduleRuns } from '../../src/store/fees/fee-schedule-runs.ts'
 import { pruneProposalRequests } from '../../src/store/proposals/proposals.ts'
+import { pruneConsoleSessions } from '../../src/store/requests/console-sessions.ts'
 import { pruneIdempotencyKeys } from '../../src/store/requests/idempotency.ts'
 import { pruneRateHits } from '../../src/store/requests/rate-hits.ts'
 import { pruneUnfinishedAssets } from '../../src/store/resources/assets.ts'
@@ -49,6 +50,7 @@ const ROWS_PER_ASSET = 50
 
 const ALWAYS: readonly (readonly [PrunedTable, Prune])[] = [
   ['idempotency_keys', pruneIdempotencyKeys],
+  ['console_sessions', pruneConsoleSessions],
   // The clock that counts them may be behind this one.
   ['rate_hits', (tx, now, limit) => pruneRateHits(tx, now - DAY_MS - CLOCK_SLACK_MS, limit)],
   [

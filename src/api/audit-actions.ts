@@ -27,6 +27,9 @@ export const AUDIT_ACTIONS = [
   'proposal.failed',
   'merkle_tree.replaced',
   'programs.tried',
+  'console_link.created',
+  'console_session.opened',
+  'console_session.ended',
   'audit.cut',
   'attention.snoozed',
 ] as const

@@ -6,6 +6,7 @@ import { approvers } from './approvers.ts'
 import { attention } from './attention.ts'
 import { auditEntries } from './audit-entries.ts'
 import { collections } from './collections.ts'
+import { consoleSessions } from './console-sessions.ts'
 import { events } from './events.ts'
 import { feeClaims } from './fee-claims.ts'
 import { feeSchedules } from './fee-schedules.ts'
@@ -74,6 +75,7 @@ export const api = {
   auditEntries,
   apiKeys,
   approvers,
+  consoleSessions,
 } satisfies Record<string, Record<string, AnyRoute>>
 
 export type Api = typeof api
@@ -87,6 +89,7 @@ export * from './attention.ts'
 export * from './attention-kinds.ts'
 export * from './audit-entries.ts'
 export * from './collections.ts'
+export * from './console-sessions.ts'
 export * from './creator-transfers.ts'
 export * from './events.ts'
 export * from './extension-fields.ts'

@@ -248,6 +248,11 @@ export const paths = {
     list: ['get', '/v2/approvers'],
     remove: ['delete', '/v2/approvers/{address}'],
   },
+  consoleSessions: {
+    link: ['post', '/v2/console/links'],
+    list: ['get', '/v2/console/sessions'],
+    end: ['delete', '/v2/console/sessions/{id}'],
+  },
 } as const
 
 /** The field with the wallet that pays and signs, for each route that a pay request may name. */

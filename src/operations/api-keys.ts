@@ -5,6 +5,7 @@ import type { Input, Result } from '../api/route.ts'
 import type { Context } from '../context.ts'
 import { newId, randomText } from '../store/id.ts'
 import { addApiKey, findApiKey, pageApiKeys, revokeApiKey } from '../store/requests/api-keys.ts'
+import { deleteConsoleSessionsOfKey } from '../store/requests/console-sessions.ts'
 import type { Row } from '../store/schema.ts'
 import type { Tx } from '../store/store.ts'
 import { apiKeyRecord, listOf, requireRecord } from './api-records.ts'
@@ -99,6 +100,7 @@ export async function revokeApiKeyById(
     await revokeApiKey(tx, id, context.clock.now())
     if (status === 'active') await audit(context, tx, 'api_key.revoked', null, { key: id, name })
     await cancelOfKey(context, tx, id)
+    await deleteConsoleSessionsOfKey(tx, id)
     return { id, deleted: true as const }
   })
 }

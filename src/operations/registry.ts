@@ -101,6 +101,14 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       get: verbs.getCollection,
     })
   },
+  async consoleSessions() {
+    const verbs = await import('./console-sessions.ts')
+    return verbsOf((await import('../api/console-sessions.ts')).consoleSessions, {
+      link: verbs.createConsoleLink,
+      list: verbs.listConsoleSessions,
+      end: verbs.endConsoleSession,
+    })
+  },
   async events() {
     const verbs = await import('./events.ts')
     return verbsOf((await import('../api/events.ts')).events, {

@@ -18,6 +18,7 @@ import { proposals } from './migrations/0004-proposals.ts'
 import { payRequests } from './migrations/0005-pay-requests.ts'
 import { transactionSearch } from './migrations/0006-transaction-search.ts'
 import { attention } from './migrations/0007-attention.ts'
+import { consoleSessions } from './migrations/0009-console.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -51,6 +52,7 @@ const TABLE_NAMES: Record<keyof Tables, true> = {
   api_keys: true,
   rate_hits: true,
   idempotency_keys: true,
+  console_sessions: true,
   events: true,
   removed_event_keys: true,
   counters: true,
@@ -116,6 +118,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0005-pay-requests': payRequests,
   '0006-transaction-search': transactionSearch,
   '0007-attention': attention,
+  '0009-console': consoleSessions,
 }
 
 /** Names of all migrations of this program, in order. */

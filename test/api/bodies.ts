@@ -129,6 +129,8 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'apiKeys.revoke': {},
   'approvers.add': { address: A, name: 'n' },
   'approvers.remove': {},
+  'consoleSessions.link': {},
+  'consoleSessions.end': {},
   'attention.snooze': { until: null },
 }
 

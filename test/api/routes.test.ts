@@ -188,7 +188,10 @@ describe('the routes', () => {
       POST /v2/audit-cuts
       POST /v2/api-keys
       GET /v2/api-keys
-      DELETE /v2/api-keys/{id}`
+      DELETE /v2/api-keys/{id}
+      POST /v2/console/links
+      GET /v2/console/sessions
+      DELETE /v2/console/sessions/{id}`
       .trim()
       .split('\n')
       .map((line) => line.trim())
@@ -307,6 +310,9 @@ describe('the routes', () => {
       'approvers.list': '*',
       'approvers.remove': '*',
       'auditEntries.cut': '*',
+      'consoleSessions.link': '*',
+      'consoleSessions.list': '*',
+      'consoleSessions.end': '*',
       'attention.snooze': '*',
       'apiKeys.create': '*',
       'apiKeys.list': '*',
@@ -320,6 +326,7 @@ describe('the routes', () => {
     expect(created.toSorted()).toEqual([
       'apiKeys.create',
       'approvers.add',
+      'consoleSessions.link',
       'feeSchedules.create',
       'feeSchedules.run',
       'holderSnapshots.create',

@@ -13,6 +13,7 @@ const CHECKS = [
   'biome ci .',
   'tsc --noEmit',
   'tsc --noEmit -p src/claim-page/browser',
+  'tsc --noEmit -p src/console-page',
   'tsc --noEmit -p src/passport-page',
   'tsc --noEmit -p src/reference-page',
   'tsc --noEmit -p docs/.vitepress',

@@ -48,6 +48,13 @@ export const serviceSettings = define({
     about: 'Public https address of this service, for links in its answers',
     project: 'tokens point there permanently',
   },
+  console: {
+    kind: 'boolean',
+    default: false,
+    about: 'Let every API key sign in to the pages at /console; without it, only links of `svc console` open them',
+    project: 'it opens pages of this machine to browsers',
+    reload: true,
+  },
   'cors-origins': {
     kind: 'list',
     pattern: { is: /^(?:\*|https?:\/\/[^/\s@?#]+)$/, about: 'origins like https://app.example.com, or *' },

@@ -1,4 +1,4 @@
-/** Tables of requests: API keys, their rate limits, and idempotency keys. */
+/** Tables of requests: API keys, their rate limits, idempotency keys, and sessions of the console. */
 import type { Generated } from 'kysely'
 
 interface ApiKeysTable {
@@ -47,8 +47,27 @@ interface IdempotencyKeysTable {
   expires_at: number
 }
 
+/** A link to the console until it is used, then a session of it. */
+interface ConsoleSessionsTable {
+  seq: Generated<number>
+  id: string
+  /** SHA-256 in hex, of the link's secret before its use and of the cookie's after. */
+  secret_hash: string
+  role: 'viewer' | 'operator'
+  /** The key that signed in, or that made the link. */
+  api_key_id: string
+  /** When it became a session; null while it is a link. */
+  opened_at: number | null
+  seen_at: number | null
+  /** Address of the browser that used it last. */
+  seen_from: string | null
+  expires_at: number
+  created_at: number
+}
+
 export interface RequestTables {
   api_keys: ApiKeysTable
   rate_hits: RateHitsTable
   idempotency_keys: IdempotencyKeysTable
+  console_sessions: ConsoleSessionsTable
 }

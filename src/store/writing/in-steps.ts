@@ -81,6 +81,7 @@ export async function withPauses(step: () => Promise<boolean>, ...signals: reado
 
 /** Tables whose old rows are removed; of `transactions` only the bytes are removed, of `proposals` the requests. */
 export const PRUNED_TABLES = [
+  'console_sessions',
   'assets',
   'audit_entries',
   'events',

@@ -1,0 +1,32 @@
+/** /console/keys: the API keys, with scopes and limits. */
+import { api } from '../../../src/api/index.ts'
+import type { ConsolePage } from '../page.ts'
+import { readTable, Table, tableOf } from '../table.tsx'
+
+const KEYS = tableOf({
+  title: 'API keys',
+  route: api.apiKeys.list,
+  call: (client, query) => client.apiKeys.list(query),
+  empty: 'There are no keys.',
+  columns: [
+    'id',
+    'name',
+    'preview',
+    'scopes',
+    'status',
+    'rate_limit_per_minute',
+    'rate_limit_per_day',
+    'created_at',
+    'revoked_at',
+  ],
+})
+
+export const keysPage: ConsolePage = {
+  path: '/console/keys',
+  title: 'Keys',
+  inNavigation: true,
+  async content(view) {
+    const table = await readTable(view, KEYS)
+    return { table, body: <Table view={view} shown={table} /> }
+  },
+}

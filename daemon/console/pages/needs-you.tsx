@@ -1,0 +1,47 @@
+/** /console: what needs a person, oldest first, with the command that deals with it. */
+import { api } from '../../../src/api/index.ts'
+import { Act } from '../act.tsx'
+import type { ConsolePage } from '../page.ts'
+import { readTable, Table, tableOf } from '../table.tsx'
+import { clean } from '../values.tsx'
+import { linkTo } from '../view.ts'
+
+const ITEMS = tableOf({
+  title: 'What waits',
+  route: api.attention.list,
+  call: (client, query) => client.attention.list(query),
+  empty: 'Nothing waits for you.',
+  columns: [
+    {
+      head: 'What',
+      cell: ({ summary, page }) => <a href={linkTo(page)}>{clean(summary)}</a>,
+      text: ({ summary }) => summary,
+    },
+    'kind',
+    'since',
+    'ends_at',
+    {
+      head: 'Command',
+      cell: ({ command }) => (
+        <pre data-copy tabindex={0}>
+          {clean(command)}
+        </pre>
+      ),
+      text: ({ command }) => command,
+    },
+    'snoozed_until',
+    'snooze_reason',
+    { head: 'Act', cell: ({ id }, view) => <Act view={view} act="snooze" input={{ id }} /> },
+  ],
+})
+
+export const needsYouPage: ConsolePage = {
+  path: '/console',
+  title: 'Needs you',
+  inNavigation: true,
+  live: ['events', 'transactions', 'pools', 'time'],
+  async content(view) {
+    const table = await readTable(view, ITEMS)
+    return { table, body: <Table view={view} shown={table} /> }
+  },
+}

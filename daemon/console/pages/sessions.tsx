@@ -1,0 +1,33 @@
+/** /console/sessions: the browsers that are signed in. */
+import { api } from '../../../src/api/index.ts'
+import { Act } from '../act.tsx'
+import type { ConsolePage } from '../page.ts'
+import { readTable, Table, tableOf } from '../table.tsx'
+
+const SESSIONS = tableOf({
+  title: 'Open sessions',
+  route: api.consoleSessions.list,
+  call: (client, query) => client.consoleSessions.list(query),
+  empty: 'No session is open.',
+  columns: [
+    { head: 'ID', cell: ({ id }, { session }) => (id === session.id ? `${id} (this one)` : id), text: ({ id }) => id },
+    'role',
+    'api_key_id',
+    'created_at',
+    'last_seen_at',
+    'last_seen_from',
+    'expires_at',
+    { head: 'Act', cell: ({ id }, view) => <Act view={view} act="end-session" input={{ id }} /> },
+  ],
+})
+
+export const sessionsPage: ConsolePage = {
+  path: '/console/sessions',
+  title: 'Sessions',
+  inNavigation: true,
+  live: ['time'],
+  async content(view) {
+    const table = await readTable(view, SESSIONS)
+    return { table, body: <Table view={view} shown={table} /> }
+  },
+}

@@ -1,0 +1,54 @@
+/** Draws the charts of a page with uPlot; their figures are in a table below each. */
+import uPlot from 'uplot'
+
+interface ChartData {
+  x: number[]
+  isTime: boolean
+  xLabel: string
+  series: { label: string; values: (number | null)[] }[]
+  mark: { x: number; y: number; label: string } | null
+}
+
+const HEIGHT = 220
+const COLOURS = ['--line', '--line-2', '--line-3']
+
+const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name)
+
+/** A dot where something stands now. */
+const marked = ({ mark }: ChartData) => ({
+  hooks: {
+    draw: [
+      (plot: uPlot) => {
+        if (mark === null) return
+        const { ctx } = plot
+        ctx.beginPath()
+        ctx.arc(plot.valToPos(mark.x, 'x', true), plot.valToPos(mark.y, 'y', true), 6, 0, 2 * Math.PI)
+        ctx.fillStyle = colour('--mark')
+        ctx.fill()
+      },
+    ],
+  },
+})
+
+function draw(place: HTMLElement): void {
+  const data = JSON.parse(place.dataset.chart ?? '') as ChartData
+  const axis = { stroke: colour('--ink'), grid: { stroke: colour('--edge') } }
+  const plot = new uPlot(
+    {
+      width: place.clientWidth,
+      height: HEIGHT,
+      scales: { x: { time: data.isTime } },
+      axes: [axis, { ...axis, size: 70 }],
+      series: [
+        { label: data.xLabel },
+        ...data.series.map(({ label }, at) => ({ label, stroke: colour(COLOURS[at] ?? '--line'), width: 2 })),
+      ],
+      plugins: [marked(data)],
+    },
+    [data.x, ...data.series.map(({ values }) => values)],
+    place,
+  )
+  new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place)
+}
+
+for (const place of document.querySelectorAll<HTMLElement>('[data-chart]')) draw(place)

@@ -1,0 +1,224 @@
+/** The pages of the console: what they show, how they act, and what text from strangers becomes in them. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { PAGES } from '../../daemon/console/pages/index.ts'
+import { consoleBrowser, fieldsOf, signedIn } from '../support/console.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const HOSTILE = '<script>alert(1)</script>"\'=1+1'
+/** The most bytes of the first view over the wire. */
+const MOST_BYTES = 100_000
+
+async function subscribe(service: Service, url = 'https://receiver.example/hooks'): Promise<string> {
+  const { json, text } = await service.request('POST', '/v2/webhook-subscriptions', {
+    body: { url, enabled_events: ['*'] },
+  })
+  expect(json.data?.id, text).toBeDefined()
+  return json.data.id
+}
+
+/** A failed attempt to deliver an event, whose error a receiver wrote. */
+async function failedDelivery(service: Service, subscription: string, error: string): Promise<string> {
+  const { json } = await service.request('POST', `/v2/webhook-subscriptions/${subscription}/test`, { body: {} })
+  await service.services.store.write((tx) =>
+    tx
+      .insertInto('webhook_deliveries')
+      .values({
+        id: 'whd_000000000000000000000001',
+        subscription_id: subscription,
+        event_id: json.data.id,
+        attempt: 1,
+        status: 'failed',
+        response_code: 500,
+        duration_ms: 12,
+        error,
+        next_attempt_at: null,
+        created_at: service.clock.now(),
+      } as never)
+      .execute(),
+  )
+  return json.data.id
+}
+
+describe('every page of the console', () => {
+  const paths = PAGES.map(({ path }) => path).filter((path) => !path.includes('{'))
+
+  it('answers with and without data, asks nothing of other hosts, and allows no script but its own', async () => {
+    const service = await startService()
+    const browser = await signedIn(service)
+    const look = async (path: string) => {
+      const { status, html, headers, text } = await browser.get(path)
+      expect([path, status], text).toEqual([path, 200])
+      const policy = headers.get('content-security-policy') ?? ''
+      const [, nonce] = /script-src 'nonce-([\w-]{22})'/.exec(policy) ?? []
+      expect(policy).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/)
+      expect(policy).not.toMatch(/unsafe|https?:|\*/)
+      for (const [, attributes] of html.matchAll(/<script([^>]*)>/g)) expect(attributes).toContain(`nonce="${nonce}"`)
+      expect(html).not.toMatch(/ (?:style|on\w+)="/)
+      const named = Array.from(html.matchAll(/ (?:src|href|action)="([^"]*)"/g), ([, to]) => to!)
+      expect(named.filter((to) => !/^(?:console|\.\.?\/|data:,$)/.test(to))).toEqual([])
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('referrer-policy')).toBe('same-origin')
+    }
+    for (const path of paths) await look(path)
+    const id = await subscribe(service)
+    await failedDelivery(service, id, 'HTTP 500')
+    for (const path of [...paths, `/console/webhooks/${id}`]) await look(path)
+  })
+
+  it('is small at first view', async () => {
+    const service = await startService()
+    const browser = await signedIn(service)
+    const { html } = await browser.get('/console')
+    let bytes = Buffer.byteLength(html)
+    const files = Array.from(html.matchAll(/ (?:src|href)="(console\/assets\/[^"]*)"/g), ([, path]) => path!)
+    expect(files).toHaveLength(3)
+    for (const file of files) {
+      const answer = await browser.get(`/${file}`, { 'accept-encoding': 'gzip' })
+      expect(answer.headers.get('cache-control')).toContain('immutable')
+      bytes += Number(answer.headers.get('content-length'))
+    }
+    expect(bytes).toBeLessThan(MOST_BYTES)
+    expect((await browser.get('/console/assets/0000-console.js')).status).toBe(404)
+  })
+
+  it('finds its links below any path of a proxy', async () => {
+    const service = await startService()
+    const browser = await signedIn(service)
+    for (const [path, base] of [
+      ['/console', './'],
+      ['/console/keys', '../'],
+    ] as const) {
+      const { html } = await browser.get(path)
+      expect(html).toContain(`<base href="${base}"/>`)
+      const root = new URL(base, `https://example.com/tools${path}`)
+      expect(new URL('console/system', root).href).toBe('https://example.com/tools/console/system')
+    }
+  })
+
+  it('answers a path that no page has with a page', async () => {
+    const browser = await signedIn(await startService())
+    const { status, text } = await browser.get('/console/nothing')
+    expect([status, text]).toEqual([404, 'It did not work The console has no such page Back to the console'])
+  })
+})
+
+describe('the page of a webhook subscription', () => {
+  it('delivers an event again, once for a form that is sent twice', async () => {
+    const service = await startService()
+    const id = await subscribe(service)
+    const event = await failedDelivery(service, id, 'HTTP 500')
+    const browser = await signedIn(service)
+    const { html, text } = await browser.get(`/console/webhooks/${id}`)
+    expect(text).toContain(`svc webhooks replay ${id} --events ${event}`)
+    expect(text).toContain('Of the newest 1 attempts 0 were accepted (0 %).')
+    const fields = fieldsOf(html, 'console/acts/deliver-again')
+    const queued = async () =>
+      (await service.services.store.db.selectFrom('webhook_queue').selectAll().execute()).length
+    const before = await queued()
+    for (let i = 0; i < 2; i++) {
+      const answer = await browser.post('/console/acts/deliver-again', fields)
+      expect([answer.status, answer.headers.get('location')]).toEqual([
+        303,
+        `../../console/webhooks/${id}?done=deliver-again`,
+      ])
+    }
+    expect(await queued()).toBeLessThanOrEqual(before + 1)
+    expect((await browser.get(`/console/webhooks/${id}?done=deliver-again`)).text).toContain('The event is queued')
+  })
+
+  it('lets a viewer see, and not act', async () => {
+    const service = await startService()
+    const id = await subscribe(service)
+    await failedDelivery(service, id, 'HTTP 500')
+    const [operator, viewer] = [await signedIn(service), await signedIn(service, 'viewer')]
+    const { html, text } = await viewer.get(`/console/webhooks/${id}`)
+    expect(html).not.toContain('console/acts/')
+    expect(text).toContain('svc webhooks replay')
+    const fields = fieldsOf((await operator.get(`/console/webhooks/${id}`)).html, 'console/acts/deliver-again')
+    const csrf = fieldsOf(html, 'console/sign-out').csrf!
+    const refused = await viewer.post('/console/acts/deliver-again', { ...fields, csrf })
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('A viewer cannot act')])
+  })
+
+  it('switches a subscription on again', async () => {
+    const service = await startService()
+    const id = await subscribe(service)
+    await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: false } })
+    const browser = await signedIn(service)
+    expect((await browser.submit(`/console/webhooks/${id}`, 'console/acts/switch-on')).status).toBe(303)
+    expect((await service.request('GET', `/v2/webhook-subscriptions/${id}`)).json.data.active).toBe(true)
+  })
+})
+
+describe('text from strangers', () => {
+  let service: Service
+  beforeAll(() => {
+    service = undefined as never
+  })
+
+  it('is escaped on pages, and is no formula in CSV', async () => {
+    service = await startService()
+    const id = await subscribe(service, 'https://receiver.example/%3Cscript%3E')
+    await failedDelivery(service, id, `${HOSTILE}\u202e`)
+    await service.request('POST', '/v2/api-keys', { body: { name: '=HYPERLINK("x")' } })
+    const browser = await signedIn(service)
+    const { html } = await browser.get(`/console/webhooks/${id}`)
+    expect(html).not.toContain('<script>alert')
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(html).toContain('\\u202e')
+    const csv = await browser.get(`/console/webhooks/${id}?format=csv`)
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(csv.html).toContain('"<script>alert(1)</script>""\'=1+1\\u202e"')
+    const keys = (await browser.get('/console/keys?format=csv')).html
+    expect(keys.split('\r\n')[0]).toMatch(/^id,name,preview,scopes,status/)
+    expect(keys).toContain('"\'=HYPERLINK(""x"")"')
+  })
+
+  it('in the address of a page changes nothing else', async () => {
+    service = await startService()
+    const browser = await signedIn(service)
+    const { status, html } = await browser.get(`/console/webhooks?active=${encodeURIComponent(HOSTILE)}`)
+    expect(status).toBe(400)
+    expect(html).not.toContain('<script>alert')
+    const link = await consoleBrowser(service).get(`/console/enter/${encodeURIComponent(HOSTILE)}`)
+    expect(link.html).not.toContain('<script>alert')
+  })
+})
+
+describe('the table of a page', () => {
+  it('filters, goes on by cursor, and shows the command and the request', async () => {
+    const service = await startService()
+    for (let i = 0; i < 21; i++) await subscribe(service, `https://receiver.example/${i}`)
+    const browser = await signedIn(service)
+    const first = await browser.get('/console/webhooks?active=true')
+    expect(first.text).toContain('svc webhooks list --active true')
+    expect(first.text).toContain(
+      `curl -H "Authorization: Bearer $SVC_API_KEY" 'http://127.0.0.1:8787/v2/webhook-subscriptions?active=true'`,
+    )
+    const [, older = ''] = /href="(console\/webhooks\?[^"]*cursor=[^"]*)"/.exec(first.html) ?? []
+    const second = await browser.get(`/${older.replaceAll('&amp;', '&')}`)
+    expect(second.text).toContain('https://receiver.example/0')
+    expect(second.text).not.toContain('https://receiver.example/20')
+    expect((await browser.get('/console/webhooks?active=false')).text).toContain('There are no receivers.')
+  })
+})
+
+describe('the stream of the console', () => {
+  it('names the parts that changed, and ends with its session', async () => {
+    const service = await startService()
+    const browser = await signedIn(service)
+    const request = new Request('http://127.0.0.1:8787/console/stream', {
+      headers: { cookie: browser.cookie, host: '127.0.0.1:8787' },
+    })
+    const answer = await service.app.fetch(request)
+    const reader = answer.body!.getReader()
+    const next = async () => Buffer.from((await reader.read()).value ?? []).toString()
+    expect(await next()).toBe(': open\n\n')
+    const id = await subscribe(service)
+    await service.request('POST', `/v2/webhook-subscriptions/${id}/test`, { body: {} })
+    expect(await next()).toBe('data: events\n\n')
+    service.services.announceStop()
+    expect((await reader.read()).done).toBe(true)
+    expect((await consoleBrowser(service).get('/console/stream')).status).toBe(403)
+  })
+})
