@@ -230,6 +230,9 @@ describe.each(programs)('an authority of a token of the program %s', (token_prog
       await submit(built.json.data, payer)
     }
     const [record] = (await request('GET', '/v2/tokens')).json.data
+    const bySymbol = async (symbol: string) => (await request('GET', `/v2/tokens?symbol=${symbol}`)).json.data
+    expect(await bySymbol(body.symbol.toLowerCase())).toEqual([record])
+    expect(await bySymbol(`${body.symbol}x`)).toEqual([])
     expect(record).toMatchObject({
       status: 'created',
       raw: { mint_authority: vault, freeze_authority: next, metadata: { update_authority: vault, is_mutable: true } },

@@ -84,7 +84,7 @@ const aboutOf = ({ type, status, creator }: Pool) => `${type}, ${status}${creato
 async function poolsWith(client: Client, { symbol, param }: Typed): Promise<Pool[]> {
   const found: Pool[] = []
   let read = 0
-  for await (const { data, meta } of pagesOf((paging) => client.pools.list(paging))) {
+  for await (const { data, meta } of pagesOf((paging) => client.pools.list({ ...paging, symbol }))) {
     found.push(...data.filter((pool) => pool.symbol?.toUpperCase() === symbol.toUpperCase()))
     if (meta.next_cursor !== null && ++read === MOST_PAGES) break
     if (meta.next_cursor !== null) continue
@@ -92,7 +92,7 @@ async function poolsWith(client: Client, { symbol, param }: Typed): Promise<Pool
     const onChain = launched.filter(({ status }) => status !== 'pending')
     return onChain.length > 0 ? onChain : launched
   }
-  throw usage(`there are more than ${PAGE * MOST_PAGES} pools, too many to look for the symbol ${symbol}`, {
+  throw usage(`there are more than ${PAGE * MOST_PAGES} pools with the symbol ${symbol}`, {
     param,
     next: 'give the address',
   })

@@ -303,6 +303,8 @@ export const poolsNoun: Noun = {
           damm_v2: 'pools that trade without a curve',
         }),
         creator: text('Only those of this wallet', { placeholder: 'WALLET' }),
+        mint: text('Only those of this token', { placeholder: 'MINT' }),
+        symbol: text('Only those of tokens with this symbol', { placeholder: 'SYMBOL' }),
       },
       examples: ['svc pools list', 'svc pools list --status live --type dbc --all'],
       columns: ['address', 'type', 'symbol', 'status', 'curve_progress', 'base_mint', 'created_at'],

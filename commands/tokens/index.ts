@@ -270,8 +270,9 @@ export const tokensNoun: Noun = {
         status: choiceOf(STATUSES, 'Only those in this state', {
           fully_immutable: 'without any authority',
         }),
+        symbol: text('Only those with this symbol', { placeholder: 'SYMBOL' }),
       },
-      examples: ['svc tokens list', 'svc tokens list --status fully_immutable --all'],
+      examples: ['svc tokens list', 'svc tokens list --status fully_immutable --all', 'svc tokens list --symbol MTK'],
       columns: ['mint', 'status'],
       call: (client, query) => client.tokens.list(query),
     }),

@@ -33,7 +33,7 @@ import { poolPreview, previewQuery } from './pool-previews.ts'
 import { poolRehearsal } from './pool-rehearsals.ts'
 import { poolPositionTransfer, positionTransferBody } from './position-transfers.ts'
 import { defineRoute, type Tag } from './route.ts'
-import { anything, timestamp, tokenName } from './scalars.ts'
+import { anything, line, timestamp, tokenName } from './scalars.ts'
 
 const POOL_TYPES = ['dbc', 'damm_v2'] as const
 const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const
@@ -278,6 +278,8 @@ export const pools = {
       status: z.enum(POOL_STATUSES).optional(),
       type: poolType.optional(),
       creator: address.optional(),
+      mint: mintAddress.optional().meta({ description: 'Only pools of this token' }),
+      symbol: line(32).optional().meta({ description: 'Only pools of tokens with this symbol, in any case' }),
     }),
     data: pool,
     list: true,

@@ -152,7 +152,13 @@ export const tokens = {
     summary: 'List tokens, newest first',
     description:
       'Tokens that this service has seen on chain, without those whose mint is closed. Any other token can be read by its mint.',
-    query: listQuery({ status: z.enum(TOKEN_STATUSES).optional() }),
+    query: listQuery({
+      status: z.enum(TOKEN_STATUSES).optional(),
+      symbol: line(32).optional().meta({
+        description:
+          'Only tokens with this symbol, in any case. The creator of a mint chooses it, so it proves nothing',
+      }),
+    }),
     data: token,
     list: true,
   }),

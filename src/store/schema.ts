@@ -19,6 +19,7 @@ import { payRequests } from './migrations/0005-pay-requests.ts'
 import { transactionSearch } from './migrations/0006-transaction-search.ts'
 import { attention } from './migrations/0007-attention.ts'
 import { consoleSessions } from './migrations/0009-console.ts'
+import { symbolSearch } from './migrations/0011-symbol-search.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -119,6 +120,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0006-transaction-search': transactionSearch,
   '0007-attention': attention,
   '0009-console': consoleSessions,
+  '0011-symbol-search': symbolSearch,
 }
 
 /** Names of all migrations of this program, in order. */

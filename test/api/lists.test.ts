@@ -22,7 +22,7 @@ describe('a list', () => {
       Object.keys(query.shape).filter((key) => !standard.includes(key)),
     ])
     expect(Object.fromEntries(filters)).toEqual({
-      'pools.list': ['status', 'type', 'creator'],
+      'pools.list': ['status', 'type', 'creator', 'mint', 'symbol'],
       'pools.presets': [],
       'feeClaims.listByPool': ['kind', 'beneficiary'],
       'feeClaims.list': ['kind', 'beneficiary'],
@@ -42,7 +42,7 @@ describe('a list', () => {
       'proposals.list': ['kind', 'status', 'multisig'],
       'ledger.list': ['pool', 'mint', 'party', 'kind', 'account', 'created_after', 'created_before', 'signature'],
       'ledger.summary': ['by', 'pool', 'mint', 'party', 'kind', 'month'],
-      'tokens.list': ['status'],
+      'tokens.list': ['status', 'symbol'],
       'transactions.list': ['lifecycle', 'external_uid', 'resource_id', 'bundle_id'],
       'events.list': ['type', 'resource_type', 'resource_id', 'created_after', 'order'],
       'payRequests.list': [],

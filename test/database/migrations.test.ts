@@ -6,13 +6,15 @@ import { describe, expect, it } from 'vitest'
 import { silentLog } from '../../src/platform/log.ts'
 import { DATABASE_FILE } from '../../src/settings/config.ts'
 import { COPIES_FOLDER } from '../../src/store/migrations/copy-before.ts'
+import type { SchemaDialect } from '../../src/store/migrations/dialect.ts'
 import { openStore } from '../../src/store/open.ts'
-import { pageTokens } from '../../src/store/resources/tokens.ts'
-import type { Tables } from '../../src/store/schema.ts'
+import { insertToken, pageTokens } from '../../src/store/resources/tokens.ts'
+import { MIGRATIONS, type Tables } from '../../src/store/schema.ts'
 import { factsOfSqlite } from '../../src/store/sqlite/copy.ts'
 import { earlier, numbers, opened, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
 import { ALL_RELEASED, LATER, RELEASED } from '../store/later-migration.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { token } from '../store/rows.ts'
 import { itOnSqliteAlone } from '../support/database.ts'
 import { inSoak } from '../support/runs.ts'
 import { startService } from '../support/service.ts'
@@ -96,6 +98,34 @@ describe('a migration on SQLite', () => {
     }
     expect(reports).toEqual([])
     expect(existsSync(join(options.dataDir, COPIES_FOLDER))).toBe(false)
+  })
+})
+
+describe.each([
+  ['SQLite', sqlite],
+  ['PostgreSQL', pg],
+] as [string, TestDatabase | undefined][])('the migration of symbols on %s', (_, database) => {
+  it.skipIf(database === undefined)('finds the symbol of every token that was stored before it', async () => {
+    const store = await opened(await database!.fresh())
+    const raw = (symbol: unknown) => JSON.stringify({ metadata: { name: 'x', symbol } })
+    const odd = ['not JSON', 'null', '{"metadata":null}', raw(7), raw('\0'), raw('x'.repeat(500)), raw('\ud800')]
+    const texts = [...odd, ...numbers(250).map((n) => raw(` Coin${n}\0`))]
+    await store.write(async (tx) => {
+      for (const [n, raw_json] of texts.entries()) await insertToken(tx, { ...token(`m${n}`), raw_json })
+    })
+    const { fill } = MIGRATIONS['0011-symbol-search']!({} as SchemaDialect)
+    let steps = 0
+    for (let after: string | null = ''; after !== null; steps++) {
+      const place: string = after
+      after = await store.write((tx) => fill!(tx as never, place))
+    }
+    expect(steps).toBe(3)
+    const symbols = (await store.db.selectFrom('tokens').select('symbol').orderBy('seq').execute()).map(
+      (row) => row.symbol,
+    )
+    expect(symbols.slice(0, 6)).toEqual([null, null, null, null, null, 'x'.repeat(32)])
+    expect(symbols.slice(7)).toEqual(numbers(250).map((n) => `Coin${n}`))
+    expect((await pageTokens(store.db, { limit: 5, symbol: 'COIN249' })).rows).toHaveLength(1)
   })
 })
 

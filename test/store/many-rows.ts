@@ -54,6 +54,7 @@ const columnsOf = (
       status: by(1, 'pool_status', 'live'),
       creator: by(2, 'creator'),
       base_mint: text('mint'),
+      symbol: sql`'CN' || n`,
       quote_mint: none,
       genesis: none,
       next_check_at: n,
@@ -127,6 +128,7 @@ const columnsOf = (
       status: by(0, 'token_status', 'created'),
       token_program: none,
       raw_json: sql`'{}'`,
+      symbol: sql`'CN' || n`,
       created_at: n,
     },
     transactions: {

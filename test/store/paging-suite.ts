@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { insertPool, pagePools, updatePool } from '../../src/store/resources/pools.ts'
-import { insertToken, pageTokens } from '../../src/store/resources/tokens.ts'
+import { insertToken, pageTokens, storedSymbol } from '../../src/store/resources/tokens.ts'
 import type { NewRow } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshStore, numbers, type TestDatabase } from './databases.ts'
@@ -84,6 +84,29 @@ export function pagingSuite(database: TestDatabase): void {
       expect(await count({ creator: 'a', status: 'live' })).toBe(1)
       expect(await count({ type: 'damm_v2' })).toBe(0)
       expect(await count({ creator: undefined })).toBe(3)
+    })
+
+    test('of a narrow filter hold only rows that match the wider ones too, whatever the case of a symbol', async () => {
+      const store = await freshStore(database)
+      const launched = (symbol: string, status: 'pending' | 'live', base_mint: string) =>
+        store.write((tx) => insertPool(tx, { ...pool('a', status), symbol, base_mint }))
+      for (const status of ['pending', 'live'] as const) {
+        for (const mint of ['m', 'n']) for (const symbol of ['CN', 'cn', 'CN2']) await launched(symbol, status, mint)
+      }
+      const count = async (filters: Partial<Parameters<typeof pagePools>[1]>) =>
+        (await pagePools(store.db, { limit: 99, ...filters })).rows.length
+      expect(await count({ symbol: 'Cn' })).toBe(8)
+      expect(await count({ symbol: 'cn', status: 'live' })).toBe(4)
+      expect(await count({ symbol: 'cn', status: 'live', base_mint: 'm' })).toBe(2)
+      expect(await count({ symbol: 'cn2', base_mint: 'm', creator: 'a', type: 'dbc' })).toBe(2)
+      expect(await count({ symbol: 'cn2', base_mint: 'm', creator: 'b' })).toBe(0)
+      for (const symbol of ['Ünï', 'ÜNÏ', '猫']) {
+        await store.write((tx) => insertToken(tx, { ...token(symbol), symbol: storedSymbol(` ${symbol}\0`) }))
+      }
+      const tokens = async (symbol: string) =>
+        (await pageTokens(store.db, { limit: 9, symbol, status: 'created' })).rows.map(({ mint }) => mint)
+      expect(await tokens('猫')).toEqual(['猫'])
+      expect(await tokens('Ünï')).toContain('Ünï')
     })
 
     test('skip rows that no longer match once they are read, and continue behind them', async () => {

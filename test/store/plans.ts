@@ -60,7 +60,8 @@ async function planOnSqlite({ db }: Store, { sql: text, parameters }: CompiledQu
     led: lines
       .filter((line) => line.startsWith('SEARCH'))
       .flatMap((line) => words(/\(.*\)$/.exec(line)?.[0] ?? ''))
-      .flatMap((word) => (word === 'rowid' ? ['seq', 'sequence'] : [word])),
+      // The only expression that an index has is a symbol in upper case.
+      .flatMap((word) => (word === 'rowid' ? ['seq', 'sequence'] : [word === 'expr' ? 'symbol' : word])),
     faults: lines.filter(
       (line) =>
         (/TEMP B-TREE/.test(line) && !isStep && !isOfAttention(text)) ||

@@ -73,13 +73,13 @@ const FILTERS: Record<string, Record<string, string>> = {
   'holderSnapshots.holders': {},
   'locks.list': { mint: address(), recipient: address(), creator: address() },
   'pools.presets': {},
-  'pools.list': { status: 'pending', type: 'dbc', creator: address() },
+  'pools.list': { status: 'pending', type: 'dbc', creator: address(), mint: address(), symbol: 'cn7' },
   'stakes.list': { owner: address(), collection: address(), status: 'staked' },
   'nfts.list': {},
   'payRequests.list': {},
   'goldLocks.list': { user: address(), status: 'locked' },
   'proposals.list': { kind: 'squads', status: 'active', multisig: address() },
-  'tokens.list': { status: 'fully_immutable' },
+  'tokens.list': { status: 'fully_immutable', symbol: 'cn7' },
   'transactions.list': { lifecycle: 'failed', external_uid: 'order-7', resource_id: 'pool-7', bundle_id: 'bundle-7' },
   'events.list': {
     type: 'pool.live',
@@ -163,6 +163,8 @@ const LEDGER_LEADS: Record<string, string | null> = {
 
 /** Columns of filters that few rows match: the first that is sent leads, and the others are only compared. */
 const NARROW: Record<string, Record<string, string>> = {
+  'pools.list': { mint: 'base_mint', symbol: 'symbol' },
+  'tokens.list': { symbol: 'symbol' },
   'transactions.list': { bundle_id: 'bundle_id', external_uid: 'external_uid', resource_id: 'tracked_id' },
 }
 

@@ -58,7 +58,7 @@ function waitingMigration(
 export async function listPools(context: Context, input: Input<Routes['list']>): Promise<Result<Routes['list']>> {
   const { store } = context
   const { rows, next_cursor } = await pageOfChain(context, 'pools', (cursor = input.cursor) =>
-    pagePools(store.db, { ...input, cursor }),
+    pagePools(store.db, { ...input, base_mint: input.mint, cursor }),
   )
   const addresses = rows.map(({ address }) => address)
   const onChain = await readPoolsIfTimely(context, addresses)

@@ -19,7 +19,7 @@ import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import { followedAbout, type NewFollowedAccount } from '../../store/following/followed-accounts.ts'
 import { newTokens } from '../../store/following/newcomers.ts'
-import { findToken, insertToken, updateToken } from '../../store/resources/tokens.ts'
+import { findToken, insertToken, storedSymbol, updateToken } from '../../store/resources/tokens.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { rawTokenOf } from './raw-token.ts'
 
@@ -135,6 +135,7 @@ async function writeTokenState(
 ): Promise<boolean> {
   const status = tokenStatus(state)
   const raw_json = JSON.stringify(rawTokenOf(state))
+  const symbol = storedSymbol(state.metadata?.symbol ?? '')
   const stored = await findToken(tx, state.mint)
   if (stored === null) {
     await insertToken(tx, {
@@ -142,6 +143,7 @@ async function writeTokenState(
       status,
       token_program: state.tokenProgram,
       raw_json,
+      symbol,
       external_uid: transaction.external_uid,
       metadata_json: transaction.metadata_json,
       created_at: services.clock.now(),
@@ -151,6 +153,6 @@ async function writeTokenState(
   // A mint that was closed and made again starts over.
   const isAnew = stored.raw_json === null
   if (!isAnew && STATUS_ORDER.indexOf(status) < STATUS_ORDER.indexOf(stored.status)) return false
-  await updateToken(tx, state.mint, { status, raw_json })
+  await updateToken(tx, state.mint, { status, raw_json, symbol })
   return status === 'fully_immutable' && (isAnew || stored.status !== 'fully_immutable')
 }

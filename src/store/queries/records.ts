@@ -132,13 +132,15 @@ interface Listed<T extends Family, F> {
   needs?: keyof Row<T> & string
   /** Filters that few rows match, each with an index. The first that is requested finds the rows. */
   narrow?: readonly F[]
+  /** Filters that ignore case. Their indexes are of the text in upper case. */
+  caseless?: readonly F[]
 }
 
 /** Returns pages of a table, newest first, filtered by any of the named columns; an absent filter matches all rows. */
 export function listing<T extends Family, F extends FilterColumn<T> = never>(
   table: T,
   filters: readonly F[],
-  { weights, list = table, needs, narrow = [] }: Listed<T, F>,
+  { weights, list = table, needs, narrow = [], caseless = [] }: Listed<T, F>,
 ) {
   return async (reader: Reader, request: PageRequest & RecordFilters<T, F>): Promise<StoredPage<Row<T>>> => {
     let query = loose(reader)
@@ -152,9 +154,11 @@ export function listing<T extends Family, F extends FilterColumn<T> = never>(
       const value = request[filter]
       values[filter] = value
       if (value === undefined) continue
-      // An index is of columns: the planner cannot choose one of a wider filter for an expression.
-      const compared = lead === undefined || filter === lead ? sql.ref(filter) : sql`${sql.ref(filter)} || ''`
-      query = query.where(compared, '=', value)
+      const cased = (text: RawBuilder<unknown>) => (caseless.includes(filter) ? sql`upper(${text})` : text)
+      const column = cased(sql.ref(filter))
+      // The planner cannot choose the index of a wider filter that is compared in another form.
+      const compared = lead === undefined || filter === lead ? column : sql`${column} || ''`
+      query = query.where(compared, '=', cased(sql.val(value)))
     }
     const { limit, cursor } = request
     return readPage({

@@ -7,7 +7,11 @@ import type { Reader, Tx } from '../store.ts'
 export const insertPool = insertingOnce('pools')
 export const findPool = finding('pools', 'address')
 export const updatePool = updating('pools', 'address')
-export const pagePools = listing('pools', ['status', 'type', 'creator'], { weights: { metadata_json: 1 } })
+export const pagePools = listing('pools', ['status', 'type', 'creator', 'base_mint', 'symbol'], {
+  weights: { metadata_json: 1 },
+  narrow: ['base_mint', 'symbol'],
+  caseless: ['symbol'],
+})
 
 /** Returns the addresses of a token's pools on one chain, newest first, without failed pools. */
 export async function poolsOfMint(reader: Reader, mint: string, genesis: string): Promise<string[]> {

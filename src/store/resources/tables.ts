@@ -7,6 +7,8 @@ interface TokensTable extends Recorded {
   status: 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
   token_program: string
   raw_json: string | null
+  /** As `storedSymbol` makes it. */
+  symbol: Generated<string | null>
 }
 
 interface PoolsTable extends Recorded {
