@@ -25,6 +25,8 @@ export interface WorkerContext extends WorkerServices {
   report?(error: unknown): void
   /** Runs another tick after so many milliseconds, unless one runs before. Absent if nothing runs it. */
   again?(milliseconds: number): void
+  /** The workers and tasks of this process that have stalled, with the reason. Absent if nothing runs them. */
+  stalled?(): { worker: string; reason: string }[]
   /** Calls `listener` whenever the worker is woken during its tick; absent if nothing can wake it. */
   onWake?(listener: () => void): void
 }
@@ -41,7 +43,12 @@ export interface WorkerDefinition {
     | 'clock-repair'
     | 'program-watch'
     | 'rule-proposals'
+    | 'attention'
+    | 'process-attention'
+    | 'record-check'
   schedule: WorkerSchedule
+  /** Every process runs it, for itself. Without this, one process at a time does, under a lease. */
+  isOfProcess?: true
   /** Milliseconds for which other processes consider this one alive after it last renewed its lease. */
   leaseMs: number
   /** The most milliseconds that a tick may take; a minute by default. */

@@ -30,8 +30,13 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-interface WorkersOptions extends Omit<WorkerRunnerOptions, 'timing'> {
+interface WorkersOptions extends Omit<WorkerRunnerOptions, 'timing' | 'stalled'> {
   timing?: Timing
+}
+
+interface WorkerAndRunner {
+  definition: WorkerDefinition
+  runner: ReturnType<typeof createWorkerRunner>
 }
 
 /** Starts every worker: one tick immediately, further ticks by its schedule. */
@@ -40,9 +45,14 @@ export function startWorkers(
   definitions: readonly WorkerDefinition[],
   { timing = systemTiming, ...options }: WorkersOptions,
 ): Workers {
-  const runners = definitions.map((definition) => ({
+  const stalled = () =>
+    runners.flatMap(({ definition, runner }) => {
+      const reason = runner.currentState().stalled_reason
+      return reason === null ? [] : [{ worker: definition.name, reason }]
+    })
+  const runners: WorkerAndRunner[] = definitions.map((definition) => ({
     definition,
-    runner: createWorkerRunner(services, definition, { ...options, timing }),
+    runner: createWorkerRunner(services, definition, { ...options, timing, stalled }),
   }))
   const runnerNamed = (name: string) => runners.find(({ definition }) => definition.name === name)?.runner
   const schedules = runners.map(({ definition, runner }) =>

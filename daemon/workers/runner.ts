@@ -33,12 +33,14 @@ export interface WorkerRunnerOptions {
   owner: string
   metrics: Pick<Metrics, 'tick' | 'stalled' | 'clockFault'>
   timing: Timing
+  /** The workers of this process that have stalled. */
+  stalled: NonNullable<WorkerContext['stalled']>
 }
 
 export function createWorkerRunner(
   services: WorkerServices,
   definition: WorkerDefinition,
-  { owner, metrics, timing }: WorkerRunnerOptions,
+  { owner, metrics, timing, stalled }: WorkerRunnerOptions,
 ): WorkerRunner {
   const { name } = definition
   const { config, store, vault, clock, chain, programs, signer, wake, ending, repeat } = services
@@ -68,6 +70,7 @@ export function createWorkerRunner(
     repeat,
     metrics,
     stopping,
+    stalled,
     onWake,
     again(milliseconds: number) {
       cancelAgain?.()
@@ -185,6 +188,9 @@ function workerLog(log: Log, worker: string): Log {
 
 const DEADLINE_MS = 60_000
 
+/** Of a task that every process runs. */
+const NO_LEASE = { end: async () => {} }
+
 interface TickOptions {
   definition: WorkerDefinition
   /** The unique owner name of this process. */
@@ -204,10 +210,11 @@ interface TickOptions {
  */
 async function runTick(options: TickOptions): Promise<'done' | 'idle' | 'refused'> {
   const { definition, owner, context, timing, progress, slot, controller } = options
-  const { name, leaseMs, deadlineMs = DEADLINE_MS } = definition
+  const { name, leaseMs, deadlineMs = DEADLINE_MS, isOfProcess = false } = definition
   const { store, clock } = context
   const { ahead: onAhead } = progress
-  const lease = await takeLease(context, { name, owner, leaseMs, slot, timing, controller, onAhead })
+  const terms = { name, owner, leaseMs, slot, timing, controller, onAhead }
+  const lease = isOfProcess ? NO_LEASE : await takeLease(context, terms)
   if (lease === null) {
     const row = await findLease(store.db, name)
     return progress.isElsewhere(row, clock.now()) ? 'idle' : 'refused'

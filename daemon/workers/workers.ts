@@ -16,6 +16,7 @@ import { reconcileRecords } from '../../src/operations/transactions/reconcile-re
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
 import { nextTransactionCheck } from '../../src/store/transactions/transactions.ts'
+import { attentionWorker, processAttentionWorker, recordCheckWorker } from './attention.ts'
 import type { WorkerContext, WorkerDefinition } from './definition.ts'
 import { housekeepingWorker } from './housekeeping.ts'
 
@@ -175,4 +176,7 @@ export const WORKERS = [
   clockRepairWorker,
   programWatchWorker,
   ruleProposalsWorker,
+  attentionWorker,
+  processAttentionWorker,
+  recordCheckWorker,
 ]

@@ -65,7 +65,7 @@ export interface Chain extends ProgramLookup, NodeCalls {
    */
   readonly onSignature: OnSignature | undefined
   /** Which consensus the cluster has. */
-  readonly consensus: Pick<ClusterConsensus, 'known' | 'read'>
+  readonly consensus: Pick<ClusterConsensus, 'known' | 'read' | 'votes'>
   /**
    * Genesis hash in base58, which identifies the chain whatever URL reaches it. It is read once per node. Throws
    * internal_error.

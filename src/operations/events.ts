@@ -2,7 +2,7 @@
 import type { Api, EventRepair, EventVerification } from '../api/index.ts'
 import type { Input, Result } from '../api/route.ts'
 import { isSignature, readFirstBlock, readStatuses } from '../chain/reads/statuses.ts'
-import type { Context } from '../context.ts'
+import type { Context, RepeatingServices } from '../context.ts'
 import { type VerifiedRange, verifyAccounts } from '../following/reconciliation/verification.ts'
 import { type ApiError, badRequest, type ErrorExtras, notFound } from '../platform/errors.ts'
 import { chainEventsAfter, eventsElsewhere } from '../store/events/chain-events.ts'
@@ -52,7 +52,7 @@ const EVENTS_PER_STEP = 200
 
 /** The accounts come first, then the stored events. Throws internal_error when the node fails. */
 export async function verifyEvents(
-  context: Context,
+  context: RepeatingServices,
   input: Input<Routes['verify']>,
 ): Promise<Result<Routes['verify']>> {
   const { repaired: _, ...compared } = await compare(context, input, false)
@@ -64,7 +64,7 @@ export const repairEvents = (context: Context, input: Input<Routes['repair']>): 
   compare(context, input, true)
 
 async function compare(
-  context: Context,
+  context: RepeatingServices,
   { since, until = context.clock.now(), cursor }: Input<Routes['verify']>,
   isRepair: boolean,
 ): Promise<EventRepair> {
@@ -85,7 +85,7 @@ async function compare(
 
 /** An event that names a transaction is confirmed only by that transaction, whoever found it. */
 async function compareEvents(
-  { store, chain }: Context,
+  { store, chain }: Pick<Context, 'store' | 'chain'>,
   { since, until }: VerifiedRange,
   after: number,
 ): Promise<EventVerification> {

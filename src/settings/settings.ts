@@ -1,5 +1,6 @@
 /** Table of all settings, collected from their areas. */
 
+import { attentionSettings } from './areas/attention.ts'
 import { chainSettings } from './areas/chain.ts'
 import { claimPagesSettings } from './areas/claim-pages.ts'
 import { commandsSettings } from './areas/commands.ts'
@@ -15,6 +16,7 @@ export const SETTINGS = {
   ...serviceSettings,
   ...databaseSettings,
   ...webhooksSettings,
+  ...attentionSettings,
   ...claimPagesSettings,
   ...chainSettings,
   ...signerSettings,

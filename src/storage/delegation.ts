@@ -149,6 +149,15 @@ function validUntil(proof: Delegation, now: number): number {
   return ends
 }
 
+/** When the setting `storage-proof` ends, in Unix milliseconds; null without one, or if it never ends. */
+export async function proofEnd({ values }: Pick<Config, 'values'>): Promise<number | null> {
+  const text = values['storage-proof']
+  if (text === undefined) return null
+  const proof = await proofIn(text)
+  const ends = Math.min(...[proof, ...proof.iterate()].map(({ expiration }) => expiration))
+  return Number.isFinite(ends) ? ends * 1000 : null
+}
+
 function capabilitiesOf(space: string, proof: Delegation | undefined): Capability[] {
   const granted = UPLOAD_ABILITIES.flatMap((can) => {
     if (proof === undefined) return [{ can, with: space as `did:${string}` }]

@@ -55,7 +55,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     const { exitCode, stdout, stderr } = await svc(['db', 'backup', 'alone'])
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,
-      stdout: expect.stringMatching(/^Backed up to \S+\/alone: 1 file, \d+\.\d KiB\.\n$/),
+      stdout: expect.stringMatching(/^Backed up to \S+\/alone: 1 file, \d+\.\d [KM]iB\.\n$/),
     })
     expect(stderr).toMatch(/Without encryption-key: no command can open the database/)
     expect(stderr).toMatch(/Without assets: tokens lose their images/)
@@ -71,6 +71,24 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     expect([at('whole'), at('whole', 'assets')].map(mode)).toEqual([0o700, 0o700])
     for (const name of ['backup.json', 'svc.db', 'encryption.key', 'operator.key'])
       expect(mode(at('whole', name))).toBe(0o600)
+  })
+
+  it('records in the database how it has ended', async () => {
+    const recorded = () => {
+      const database = new Database(at('data', 'svc.db'), { readonly: true })
+      const row = database.prepare("select value from settings where name = 'last-backup'").get() as { value: string }
+      database.close()
+      return JSON.parse(row.value) as { made_at: number; failed_at: number | null; error: string | null }
+    }
+    expect(await svc(['db', 'backup', 'recorded'])).toMatchObject({ exitCode: 0 })
+    const { made_at, failed_at } = recorded()
+    expect([typeof made_at, failed_at]).toEqual(['number', null])
+    const signer = ['--include', 'signer-key']
+    expect((await svc(['db', 'backup', 'unrecorded', ...signer])).exitCode).toBe(2)
+    expect(recorded()).toMatchObject({ made_at, error: expect.stringMatching(/only into a sealed backup/) })
+    expect(await svc(['db', 'backup', 'recorded', '--force'])).toMatchObject({ exitCode: 0 })
+    const after = recorded()
+    expect(after.made_at).toBeGreaterThanOrEqual(after.failed_at ?? Number.MAX_SAFE_INTEGER)
   })
 
   it('replaces an existing backup only with --force, and nothing else ever', async () => {

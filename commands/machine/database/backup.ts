@@ -9,6 +9,7 @@ import { lockFolder } from '../../../src/platform/folder-lock.ts'
 import { loadSqlite } from '../../../src/platform/native-modules.ts'
 import { VERSION } from '../../../src/platform/version.ts'
 import { type Config, DATABASE_FILE } from '../../../src/settings/config.ts'
+import { errorLine, redactorOf } from '../../../src/settings/redaction.ts'
 import type { BackupReport, BackupRequest, InstallationPart, StepProgress } from '../../database/installation.ts'
 import { failure, Problem, usage } from '../../ui/problem.ts'
 import { type Asking, newBackupPassphrase } from '../passphrases.ts'
@@ -21,11 +22,47 @@ const BACKUP_STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** The folder in the data folder in which a sealed backup is prepared: it has the keys in clear, as the data folder has. */
 const UNSEALED_FOLDER = 'backup.partial'
 
+interface BackupOptions {
+  ui: Asking
+  onProgress: StepProgress
+}
+
+/** Makes a backup, and records in the database how it has ended. */
+export async function recordedBackUp(
+  config: Config,
+  request: BackupRequest,
+  options: BackupOptions,
+): Promise<BackupReport> {
+  try {
+    const report = await backUp(config, request, options)
+    await recordEnd(config, null)
+    return report
+  } catch (error) {
+    await recordEnd(config, errorLine(error, redactorOf(config)))
+    throw error
+  }
+}
+
+/** The backup counts, whether the database takes the record or not. One of another schema is left as it is. */
+async function recordEnd(config: Config, error: string | null): Promise<void> {
+  const { openStore, storeOptions } = await import('../../../src/store/open.ts')
+  const { reportMigrations } = await import('../../../src/store/installation/report.ts')
+  const { recordBackup } = await import('../../../src/store/installation/backup-record.ts')
+  try {
+    const { pending, faults } = await reportMigrations(storeOptions(config))
+    if (pending.length + faults.length > 0) return
+    const store = await openStore(storeOptions(config))
+    await store.write((tx) => recordBackup(tx, { at: Date.now(), error })).finally(() => store.close())
+  } catch {
+    return
+  }
+}
+
 /** Copies the installation, also while a daemon uses it. The backup appears once everything in it is on disk. */
 export async function backUp(
   config: Config,
   request: BackupRequest,
-  { ui, onProgress }: { ui: Asking; onProgress: StepProgress },
+  { ui, onProgress }: BackupOptions,
 ): Promise<BackupReport> {
   const target = resolve(request.file)
   const parts = requestedParts(installationParts(config), request)

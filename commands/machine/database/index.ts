@@ -29,8 +29,8 @@ export function createDatabase(loadConfig: () => Promise<Config>, ui: Asking): D
       return parts
     },
     async backup(request, onProgress) {
-      const { backUp } = await import('./backup.ts')
-      return backUp(await load(), request, { ui, onProgress })
+      const { recordedBackUp } = await import('./backup.ts')
+      return recordedBackUp(await load(), request, { ui, onProgress })
     },
     async passphraseFor(path, options) {
       const { passphraseFor } = await import('./restore.ts')

@@ -18,6 +18,8 @@ export interface ClusterConsensus {
   known(): ConsensusReport
   /** Asks every node, if that is due. Never rejects: a failing node changes nothing. */
   read(): Promise<ConsensusReport>
+  /** Asks every node now, and counts those of each consensus. Nodes that do not say are not counted. Never rejects. */
+  votes(): Promise<Readonly<Record<Consensus, number>>>
   /** Runs a call with params for this consensus. A refused `confirmed` is asked again as `finalized` on Alpenglow. */
   inTerms<T>(params: readonly unknown[], run: (params: readonly unknown[]) => Promise<T>): Promise<T>
 }
@@ -36,8 +38,10 @@ export function createConsensus(nodes: () => Promise<readonly NodeCalls[]>, elap
   let reading: Promise<ConsensusReport> | undefined
   const isAlpenglow = () => report.consensus === 'alpenglow'
 
+  const askAll = async () => Promise.all((await nodes().catch(() => [])).map(readCertificate))
+
   async function ask(): Promise<ConsensusReport> {
-    const answers = await Promise.all((await nodes().catch(() => [])).map(readCertificate))
+    const answers = await askAll()
     const certified = answers.filter((answer) => typeof answer === 'number')
     const denying = answers.filter((answer) => answer === 'tower')
     // Nodes report the change at different times, and no cluster goes back. One false certificate of three is outvoted.
@@ -59,6 +63,14 @@ export function createConsensus(nodes: () => Promise<readonly NodeCalls[]>, elap
   return {
     known: () => report,
     read,
+    async votes() {
+      const answers = await askAll()
+      const countOf = (isOf: (answer: (typeof answers)[number]) => boolean) => answers.filter(isOf).length
+      return {
+        alpenglow: countOf((answer) => typeof answer === 'number'),
+        tower: countOf((answer) => answer === 'tower'),
+      }
+    },
     async inTerms(params, run) {
       const final = withFinalized(params)
       if (final === params) return run(params)

@@ -6,7 +6,8 @@ import { type Found, type FoundPlace, foundBy, type Snoozed, type Wanted } from 
 import { type Observed, observedOf } from '../../store/attention/observations.ts'
 import type { Reader } from '../../store/store.ts'
 import { fromJson, isoTimeOrNull } from '../api-records.ts'
-import { type AnyObservedKind, type AnyStoredKind, OBSERVED_KINDS, type Said, STORED_KINDS } from './kinds.ts'
+import { type AnyObservedKind, type AnyStoredKind, type Said, STORED_KINDS } from './kinds.ts'
+import { OBSERVED_KINDS } from './observed-kinds.ts'
 
 export interface FoundItem {
   /** Its number in the order of the list among those that began at the same time. */

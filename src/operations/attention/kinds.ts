@@ -1,6 +1,6 @@
 /**
  * The one table of what needs a person: for each kind its query, its subject, its sentence, its command and its page.
- * A kind that a worker observes has no query: its rows are in `attention_observations`.
+ * A kind that a worker observes has no query: its rows are in `attention_observations` (`observed-kinds.ts`).
  */
 import type { AttentionKind } from '../../api/attention-kinds.ts'
 import type { FeeScheduleRun } from '../../api/fee-schedules.ts'
@@ -106,9 +106,6 @@ export const STORED_KINDS = {
     }),
   }),
 } satisfies Partial<Record<AttentionKind, AnyStoredKind>>
-
-/** Kinds that workers observe: what they write with `observe` is what `says` gets. */
-export const OBSERVED_KINDS: Partial<Record<AttentionKind, AnyObservedKind>> = {}
 
 export const migrationReason = (error: string | null) => error ?? 'the log says why'
 export const receiverReason = (reason: string | null) => reason ?? 'it was switched off'

@@ -5,7 +5,7 @@ import { readHoldings } from '../../chain/programs/tokens/index.ts'
 import { type ExecutedBalances, readBalances } from '../../chain/reads/executed-balances.ts'
 import { listSignatures, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
-import type { Context } from '../../context.ts'
+import type { Context, RepeatingServices } from '../../context.ts'
 import { createBudget } from '../../following/budget.ts'
 import { firstSlot } from '../../following/reconciliation/beginning.ts'
 import { readAgain } from '../../following/reconciliation/verification.ts'
@@ -66,13 +66,16 @@ export async function sumLedger(
   }))
 }
 
+/** What a verification needs: of a request, or of a worker. */
+type VerifyingServices = RepeatingServices & Pick<Context, 'role'>
+
 const MOST_COUNTED = 1_000
 /** A stored transaction is final and in the ledger within this time, unless the ledger is behind. */
 const BEHIND_MS = 10 * MINUTE_MS
 
 /** Throws internal_error when the node fails. */
 export async function verifyLedger(
-  context: Context,
+  context: VerifyingServices,
   { cursor }: Input<Routes['verify']>,
 ): Promise<Result<Routes['verify']>> {
   if (cursor === undefined) await catchUp(context)
@@ -218,7 +221,7 @@ const MOST_ROUNDS = 25
  * Follows due transactions, finds those of other tools, and reads those that are final. In a daemon it does nothing,
  * because the workers do this. If the node fails, the ledger stays as it is and the error is logged.
  */
-async function catchUp(context: Context): Promise<void> {
+async function catchUp(context: VerifyingServices): Promise<void> {
   if (context.role !== null) return
   try {
     await followTransactions(context)
@@ -241,7 +244,7 @@ const ACCOUNTS_PER_STEP = 10
  * one and the place in it. Adds the findings to `step`. Returns the place to continue from, or null at the end.
  */
 async function followHoldings(
-  context: Context,
+  context: VerifyingServices,
   { genesis, wallet, from: [last = '', ...within] }: { genesis: string; wallet: string; from: readonly string[] },
   step: LedgerVerification,
 ): Promise<readonly string[] | null> {
@@ -267,7 +270,7 @@ async function followHoldings(
  * ledger.
  */
 async function readLedgerAccounts(
-  { store, chain }: Context,
+  { store, chain }: Pick<Context, 'store' | 'chain'>,
   genesis: string,
   wallet: string,
 ): Promise<Map<string, string>> {

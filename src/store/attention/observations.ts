@@ -16,12 +16,13 @@ export const observedOf = (reader: Reader, kinds: readonly string[]): FoundQuery
     .select(['kind', 'subject', 'since', 'facts_json'])
     .where('kind', 'in', kinds)
 
-/** Writes that something holds at `now`; it keeps the time at which it began. */
+/** Writes that something holds at `now`. It began at its first look, unless `since` says when. */
 export async function observe(
   tx: Tx,
-  { kind, subject, facts, now }: { kind: string; subject: string; facts: object; now: number },
+  { kind, subject, since, facts, now }: { kind: string; subject: string; since?: number; facts: object; now: number },
 ): Promise<void> {
-  const changes = { facts_json: JSON.stringify(facts), observed_at: now }
+  const began = since === undefined ? {} : { since }
+  const changes = { ...began, facts_json: JSON.stringify(facts), observed_at: now }
   await tx
     .insertInto('attention_observations')
     .values({ kind, subject, since: now, ...changes })

@@ -55,6 +55,17 @@ export async function deleteWebhookSubscription(tx: Tx, id: string, now: number)
 /** What `disabled_reason` says if a person switched the subscription off. */
 export const BY_REQUEST = 'switched off by request'
 
+/** Returns subscriptions with earlier secrets, some of which may still sign, the last changed first. */
+export function rotatingSubscriptions(reader: Reader, limit: number): Promise<SubscriptionRow[]> {
+  return reader
+    .selectFrom('webhook_subscriptions')
+    .selectAll()
+    .where('previous_secrets_json', '!=', '[]')
+    .orderBy('updated_at', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 /** Deactivates the subscription; false if it is already inactive, or if its receiver was changed since `revision`. */
 export async function switchOff(
   tx: Tx,
