@@ -36,7 +36,8 @@ export async function takeLooks<C extends LookServices>(
       await store.write((tx) => storeLook(tx, seen), { isUnseen })
     } catch (error) {
       if (signal.aborted) throw error
-      log.warn({ err: error, kinds }, 'what needs a person could not be looked at')
+      // What fails is listed by itself or in the log: the node, the database, the signer.
+      log.debug({ err: error, kinds }, 'what needs a person could not be looked at')
     }
   }
 }

@@ -58,7 +58,8 @@ const secretLook: LookAt<ProcessServices> = {
   kinds: ['secret_expires'],
   async look({ config, store, clock }) {
     const now = clock.now()
-    const proof = await proofEnd(config)
+    // An invalid one is reported by what uses it.
+    const proof = await proofEnd(config).catch(() => null)
     const named = [...certificateEnds(config), ...(proof === null ? [] : [['storage-proof', proof] as const])]
     const rotating = await rotatingSubscriptions(store.db, MOST_ROTATING)
     const overlaps = rotating.flatMap((row) => {
