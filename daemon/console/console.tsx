@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type { Child } from 'hono/jsx'
+import { createClient } from '../../src/client.ts'
 import { endConsoleSession, openConsoleByKey, openConsoleByLink } from '../../src/operations/console-sessions.ts'
 import { ApiError, badRequest, forbidden, GENERIC_MESSAGE, notFound, rateLimited } from '../../src/platform/errors.ts'
 import { rejectLate } from '../../src/platform/timing.ts'
@@ -22,7 +23,7 @@ import type { ConsolePage } from './page.ts'
 import { PAGES } from './pages/index.ts'
 import { type CommandIndex, readCommands } from './same.ts'
 import { createStreams, type Streams } from './stream.ts'
-import { clientOf, rootFrom, type View } from './view.ts'
+import { rootFrom, transportOf, type View } from './view.ts'
 
 type Request = Context<RequestEnv>
 
@@ -110,8 +111,11 @@ const csvHeaders = ({ env }: Request, { title }: ConsolePage) => ({
 function viewOf({ kernel, app, commands }: Parts, c: Request, session: BrowserSession): View {
   const url = new URL(c.req.url)
   c.env.keyId = session.key.id
+  const send = transportOf(app, c.env, session)
   return {
-    client: clientOf(app, c.env, session),
+    client: createClient(send),
+    read: async (path) => (await send({ method: 'GET', path, headers: {} })).body,
+    config: kernel.config,
     session,
     isOperator: session.role === 'operator',
     csrf: session.csrf,
@@ -181,7 +185,7 @@ async function act(parts: Parts, c: Request, name: string): Promise<Response> {
     throw forbidden('A viewer cannot act. Sign in with a key that has the scope *, or with a link for an operator')
   }
   c.env.keyId = session.key.id
-  await perform(clientOf(parts.app, c.env, session), definition, form)
+  await perform(createClient(transportOf(parts.app, c.env, session)), definition, form)
   const from = new URL(form.get('from') ?? '', 'http://console')
   from.searchParams.set('done', name)
   return redirect(c, /^\/console(\/|$)/.test(from.pathname) ? `${from.pathname}${from.search}` : '/console')

@@ -137,7 +137,7 @@ export const Rows = ({ title, heads, rows, empty }: Pick<Shown, 'title' | 'heads
   )
 
 export const Table = ({ view, shown }: { view: View; shown: Shown }) => (
-  <section aria-label={shown.title}>
+  <>
     <h2>{shown.title}</h2>
     {shown.filters.length > 0 && <Filters view={view} filters={shown.filters} />}
     <div id="rows" data-live>
@@ -151,7 +151,7 @@ export const Table = ({ view, shown }: { view: View; shown: Shown }) => (
       </a>
     </nav>
     <SameDetails same={shown.same} />
-  </section>
+  </>
 )
 
 const Filters = ({ view, filters }: { view: View; filters: readonly Filter[] }) => (
@@ -163,7 +163,11 @@ const Filters = ({ view, filters }: { view: View; filters: readonly Filter[] }) 
           {choices === null ? (
             <input id={`filter-${name}`} name={name} value={value} />
           ) : (
-            <Choices name={name} value={value} options={[['', 'all'], ...choices.map((choice) => [choice, choice])]} />
+            <Choices
+              name={name}
+              value={value}
+              options={[['', 'not set'], ...choices.map((choice) => [choice, choice])]}
+            />
           )}
         </div>
       ))}

@@ -1,13 +1,17 @@
 /** What a page of the console gets of its request: the session, a client with its rights, and its address. */
 import type { Hono } from 'hono'
-import { type Client, createClient } from '../../src/client.ts'
+import type { Client, Transport } from '../../src/client.ts'
 import type { FoundSession } from '../../src/operations/console-sessions.ts'
+import type { Config } from '../../src/settings/config.ts'
 import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
 import type { CommandIndex } from './same.ts'
 
 export interface View {
   /** Asks the routes of the API with the rights of the session. */
   client: Client
+  /** The text of another path of the service, `/ready` or `/metrics`, whatever its status. */
+  read(path: string): Promise<string>
+  config: Config
   session: FoundSession
   /** Whether the session may act. */
   isOperator: boolean
@@ -29,16 +33,16 @@ export interface View {
 const SELF = 'http://console'
 
 /**
- * A client of the app in this process. Its requests carry the session's key in their record, where no header reaches;
+ * Sends requests to the app in this process. They carry the session's key in their record, where no header reaches;
  * limits and scopes of the key count as usual.
  */
-export function clientOf(hono: Hono<RequestEnv>, record: RequestRecord, { key }: FoundSession): Client {
-  return createClient(async ({ method, path, headers, body }) => {
+export function transportOf(hono: Hono<RequestEnv>, record: RequestRecord, { key }: FoundSession): Transport {
+  return async ({ method, path, headers, body }) => {
     const init = { method, headers, ...(body === undefined ? {} : { body: body as string }) }
     const inner = { ...record, caller: key, incoming: undefined, bytes: null }
     const answer = await hono.fetch(new Request(`${SELF}${path}`, init), inner)
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }
-  })
+  }
 }
 
 type Query = Record<string, string | undefined>

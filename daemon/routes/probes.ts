@@ -34,7 +34,8 @@ export function probes(hono: Hono<RequestEnv>, kernel: Kernel, metrics: Metrics)
     c.env.route = '/metrics'
     try {
       if (fault !== undefined) throw fault
-      const key = await authenticate(kernel, kernel.look(), c.req.header('authorization') ?? null, c.env)
+      const bearer = c.req.header('authorization') ?? null
+      const key = c.env.caller ?? (await authenticate(kernel, kernel.look(), bearer, c.env))
       const headers: Record<string, string> = { 'content-type': metrics.contentType, 'X-Request-Id': id }
       addRateLimits(headers, await kernel.limiter.admit(key), false)
       await gauges().refresh()

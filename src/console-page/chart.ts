@@ -32,7 +32,11 @@ const marked = ({ mark }: ChartData) => ({
 
 function draw(place: HTMLElement): void {
   const data = JSON.parse(place.dataset.chart ?? '') as ChartData
-  const axis = { stroke: colour('--ink'), grid: { stroke: colour('--edge') } }
+  const axis = {
+    stroke: colour('--ink'),
+    grid: { stroke: colour('--edge'), width: 1 },
+    ticks: { stroke: colour('--edge'), width: 1 },
+  }
   const plot = new uPlot(
     {
       width: place.clientWidth,

@@ -1,43 +1,11 @@
 /** The pages of the console: what they show, how they act, and what text from strangers becomes in them. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PAGES } from '../../daemon/console/pages/index.ts'
-import { consoleBrowser, fieldsOf, signedIn } from '../support/console.ts'
+import { consoleBrowser, failedDelivery, fieldsOf, HOSTILE, signedIn, subscribe } from '../support/console.ts'
 import { type Service, startService } from '../support/service.ts'
 
-const HOSTILE = '<script>alert(1)</script>"\'=1+1'
 /** The most bytes of the first view over the wire. */
 const MOST_BYTES = 100_000
-
-async function subscribe(service: Service, url = 'https://receiver.example/hooks'): Promise<string> {
-  const { json, text } = await service.request('POST', '/v2/webhook-subscriptions', {
-    body: { url, enabled_events: ['*'] },
-  })
-  expect(json.data?.id, text).toBeDefined()
-  return json.data.id
-}
-
-/** A failed attempt to deliver an event, whose error a receiver wrote. */
-async function failedDelivery(service: Service, subscription: string, error: string): Promise<string> {
-  const { json } = await service.request('POST', `/v2/webhook-subscriptions/${subscription}/test`, { body: {} })
-  await service.services.store.write((tx) =>
-    tx
-      .insertInto('webhook_deliveries')
-      .values({
-        id: 'whd_000000000000000000000001',
-        subscription_id: subscription,
-        event_id: json.data.id,
-        attempt: 1,
-        status: 'failed',
-        response_code: 500,
-        duration_ms: 12,
-        error,
-        next_attempt_at: null,
-        created_at: service.clock.now(),
-      } as never)
-      .execute(),
-  )
-  return json.data.id
-}
 
 describe('every page of the console', () => {
   const paths = PAGES.map(({ path }) => path).filter((path) => !path.includes('{'))

@@ -2,6 +2,9 @@
 import { expect } from 'vitest'
 import type { Service } from './service.ts'
 
+/** Text of a stranger that a page must not run, and a spreadsheet must not compute. */
+export const HOSTILE = '<script>alert(1)</script>"\'=1+1'
+
 /** The host that the browser shows; on this machine cookies need no https. */
 const HOST = 'http://127.0.0.1:8787'
 
@@ -81,4 +84,36 @@ const unescaped = (text: string) => text.replaceAll(/&(quot|amp|lt|gt|#39);/g, (
 function textOf(html: string): string {
   const main = /<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? ''
   return unescaped(main.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).trim()
+}
+
+/** Adds a receiver, and returns its id. */
+export async function subscribe(service: Service, url = 'https://receiver.example/hooks'): Promise<string> {
+  const { json, text } = await service.request('POST', '/v2/webhook-subscriptions', {
+    body: { url, enabled_events: ['*'] },
+  })
+  expect(json.data?.id, text).toBeDefined()
+  return json.data.id
+}
+
+/** A failed attempt to deliver an event, whose error a receiver wrote. */
+export async function failedDelivery(service: Service, subscription: string, error: string, n = 1): Promise<string> {
+  const { json } = await service.request('POST', `/v2/webhook-subscriptions/${subscription}/test`, { body: {} })
+  await service.services.store.write((tx) =>
+    tx
+      .insertInto('webhook_deliveries')
+      .values({
+        id: `whd_00000000000000000000000${n}`,
+        subscription_id: subscription,
+        event_id: json.data.id,
+        attempt: 1,
+        status: 'failed',
+        response_code: 500,
+        duration_ms: 12,
+        error,
+        next_attempt_at: null,
+        created_at: service.clock.now(),
+      } as never)
+      .execute(),
+  )
+  return json.data.id
 }

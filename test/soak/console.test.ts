@@ -1,0 +1,186 @@
+/** The console in Chromium: signing in, every page in both widths and colours, the keyboard, live changes, strangers. */
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { PAGES } from '../../daemon/console/pages/index.ts'
+import { listen } from '../kernel/listening.ts'
+import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
+import { consoleLink, failedDelivery, HOSTILE, subscribe } from '../support/console.ts'
+import { makeFolder, removeFolder, type Service, startService } from '../support/service.ts'
+
+const WIDTHS = [390, 1280]
+const WAIT_MS = 40_000
+
+interface World {
+  service: Service
+  root: string
+}
+
+async function world(): Promise<World> {
+  const service = await startService()
+  const { port } = await listen(service)
+  return { service, root: `http://127.0.0.1:${port}` }
+}
+
+describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () => {
+  const folder = makeFolder()
+  const pictures = process.env.SVC_TEST_PICTURES || folder
+  let browser: Browser
+  beforeAll(async () => {
+    mkdirSync(pictures, { recursive: true })
+    browser = await launchChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    removeFolder(folder)
+  })
+
+  interface Opened {
+    context: BrowserContext
+    page: Page
+    /** Errors of scripts and violations of the page's policy. */
+    complaints: string[]
+    asked: string[]
+  }
+
+  async function open({ width = 1280, dark = false, script = true } = {}): Promise<Opened> {
+    const context = await browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme: dark ? 'dark' : 'light',
+      isMobile: width < 600,
+      hasTouch: width < 600,
+      javaScriptEnabled: script,
+    })
+    onTestFinished(() => context.close())
+    const page = await context.newPage()
+    page.setDefaultTimeout(WAIT_MS)
+    const complaints: string[] = []
+    const asked: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text())
+    })
+    page.on('request', (request) => asked.push(request.url()))
+    return { context, page, complaints, asked }
+  }
+
+  async function signIn({ service, root }: World, page: Page, role?: 'viewer'): Promise<void> {
+    await page.goto(root + (await consoleLink(service, role)))
+    await page.getByRole('button', { name: 'Open the console' }).click()
+    await page.waitForURL(`${root}/console`)
+  }
+
+  async function violations(page: Page): Promise<string[]> {
+    // The page's policy allows no script of others, so axe comes through the debugger.
+    await page.evaluate(axeScript())
+    const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+      "axe.run(document, { resultTypes: ['violations'] })",
+    )
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  }
+
+  it('shows every page in both widths and colours, and asks nothing of other hosts', async () => {
+    const here = await world()
+    const { service, root } = here
+    const id = await subscribe(service)
+    await failedDelivery(service, id, HOSTILE)
+    await failedDelivery(service, id, 'HTTP 503', 2)
+    const [{ id: waiting }] = (await service.request('GET', '/v2/attention')).json.data.concat([{ id: null }])
+    const paths = [...PAGES.map(({ path }) => path).filter((path) => !path.includes('{')), `/console/webhooks/${id}`]
+    for (const width of WIDTHS) {
+      for (const dark of [false, true]) {
+        const { page, complaints, asked } = await open({ width, dark })
+        await signIn(here, page)
+        for (const path of paths) {
+          const answer = await page.goto(root + path)
+          expect([path, answer?.status()]).toEqual([path, 200])
+          const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+          expect([path, await page.evaluate(overflow)]).toEqual([path, 0])
+          expect([path, await violations(page)]).toEqual([path, []])
+          const name = `console${path.replace('/console', '').replaceAll('/', '-').slice(0, 12)}-${width}-${dark ? 'dark' : 'light'}.png`
+          await page.screenshot({ path: join(pictures, name), fullPage: true })
+        }
+        expect(complaints).toEqual([])
+        expect(asked.filter((url) => !url.startsWith(root) && url !== 'data:,')).toEqual([])
+      }
+    }
+    expect(waiting).toBeDefined()
+  })
+
+  it('reads and acts without script', async () => {
+    const here = await world()
+    const id = await subscribe(here.service)
+    await failedDelivery(here.service, id, 'HTTP 500')
+    const { page } = await open({ script: false })
+    await signIn(here, page)
+    await page.goto(`${here.root}/console/webhooks/${id}`)
+    await page.getByRole('button', { name: 'Deliver again' }).click()
+    await expect.poll(() => page.getByRole('status').textContent()).toContain('The event is queued')
+  })
+
+  it('is used by the keyboard alone', async () => {
+    const here = await world()
+    const { page } = await open()
+    await signIn(here, page)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${here.root}/console#main`)
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await page.keyboard.press('Tab')
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+    expect(outline).toBe('solid')
+    await page.goto(`${here.root}/console`)
+    const link = page.getByRole('link', { name: 'Webhooks', exact: true })
+    await link.focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${here.root}/console/webhooks`)
+  })
+
+  it('shows by itself what changes, and leaves what somebody types', async () => {
+    const here = await world()
+    const { page, complaints } = await open()
+    await signIn(here, page)
+    const streaming = page.waitForResponse((answer) => answer.url().endsWith('/console/stream'))
+    await page.goto(`${here.root}/console/webhooks`)
+    await streaming
+    await page.getByText('There are no receivers.').waitFor()
+    const id = await subscribe(here.service)
+    await here.service.request('POST', `/v2/webhook-subscriptions/${id}/test`, { body: {} })
+    await page.getByRole('link', { name: id }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('has a cookie that a page of another site cannot use', async () => {
+    const here = await world()
+    const { page, context } = await open()
+    await signIn(here, page)
+    const [cookie] = await context.cookies()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
+    expect(await page.evaluate('document.cookie')).toBe('')
+    const evil = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end(
+        `<form method="post" action="${here.root}/console/sign-out"><input name="csrf" value="x"><button>go</button></form><iframe src="${here.root}/console"></iframe>`,
+      )
+    })
+    onTestFinished(() => void evil.close())
+    await new Promise<void>((settle) => evil.listen(0, '127.0.0.1', settle))
+    await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}`)
+    const posted = page.waitForResponse((answer) => answer.url().endsWith('/console/sign-out'))
+    await page.getByRole('button', { name: 'go' }).click()
+    expect((await posted).status()).toBe(403)
+    // The same cookie in another program's hands, from another site.
+    const stolen = await fetch(`${here.root}/console/sign-out`, {
+      method: 'POST',
+      headers: { cookie: `${cookie!.name}=${cookie!.value}`, origin: 'https://evil.example' },
+      body: new URLSearchParams({ csrf: 'x' }),
+    })
+    expect(stolen.status).toBe(403)
+    await page.goto(`${here.root}/console`)
+    await page.getByRole('heading', { name: 'Needs you' }).waitFor()
+  })
+})
