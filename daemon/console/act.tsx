@@ -56,9 +56,13 @@ export type ActName = keyof typeof ACTS
 
 /** Returns the act with this name; throws not_found for any other text. */
 export function actNamed(name: string): ActDefinition {
-  if (!Object.hasOwn(ACTS, name)) throw notFound(`The console has no act ${JSON.stringify(name.slice(0, 40))}`)
+  if (!Object.hasOwn(ACTS, name)) throw notFound('The console has no such act')
   return ACTS[name as ActName]
 }
+
+/** What a page says after an act; undefined for any other text in its address. */
+export const doneText = (name = ''): string | undefined =>
+  Object.hasOwn(ACTS, name) ? ACTS[name as ActName].done : undefined
 
 const routeOf = ({ call: [noun, verb] }: ActDefinition): AnyRoute =>
   (api as unknown as Record<string, Record<string, AnyRoute>>)[noun]?.[verb] as AnyRoute

@@ -15,7 +15,7 @@ import { declaredLength, readRequestBody } from '../pipeline/body.ts'
 import { KIB } from '../pipeline/body-room.ts'
 import { makeContext, UNLINKED } from '../pipeline/context.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
-import { actNamed, perform } from './act.tsx'
+import { actNamed, doneText, perform } from './act.tsx'
 import { openAssets, type ServedAssets } from './assets.ts'
 import { type BrowserSession, cookieFor, requireCsrf, requireOwnOrigin, sessionOf } from './browser-session.ts'
 import { EnterPage, Fault, Layout, SignInPage } from './layout.tsx'
@@ -85,14 +85,14 @@ async function show(parts: Parts, c: Request, page: ConsolePage): Promise<Respon
     if (table === undefined) throw notFound('This page has no table')
     return respond(c.env, 200, csvHeaders(c, page), table.csv)
   }
-  const done = c.req.query('done')
+  const done = doneText(c.req.query('done'))
   return document(
     parts,
     c,
     200,
     title,
     <>
-      {done !== undefined && <p role="status">{actNamed(done).done}</p>}
+      {done !== undefined && <p role="status">{done}</p>}
       {body}
     </>,
     session,

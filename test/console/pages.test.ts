@@ -1,8 +1,8 @@
 /** The pages of the console: what they show, how they act, and what text from strangers becomes in them. */
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PAGES } from '../../daemon/console/pages/index.ts'
 import { consoleBrowser, failedDelivery, fieldsOf, HOSTILE, signedIn, subscribe } from '../support/console.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 /** The most bytes of the first view over the wire. */
 const MOST_BYTES = 100_000
@@ -118,14 +118,43 @@ describe('the page of a webhook subscription', () => {
   })
 })
 
-describe('text from strangers', () => {
-  let service: Service
-  beforeAll(() => {
-    service = undefined as never
+describe('the page of what needs you', () => {
+  it('lists what waits with its command, and snoozes it for a reason', async () => {
+    const service = await startService()
+    const id = await subscribe(service)
+    await service.services.store.write((tx) =>
+      tx.updateTable('webhook_subscriptions').set({ active: 0, disabled_reason: '7 attempts failed' }).execute(),
+    )
+    const browser = await signedIn(service)
+    const { html, text } = await browser.get('/console')
+    expect(text).toContain('receiver_off')
+    expect(text).toMatch(new RegExp(`svc webhooks (?:get|update|deliveries) ${id}`))
+    expect(html).toContain(`href="console/webhooks/${id}"`)
+    const fields = fieldsOf(html, 'console/acts/snooze')
+    expect(fields.until).toBe('2026-06-02T12:00:00.000Z')
+    expect((await browser.post('/console/acts/snooze', { ...fields, reason: '' })).status).toBe(400)
+    const reason = 'moved on Friday'
+    const done = await browser.post('/console/acts/snooze', { ...fields, reason })
+    expect([done.status, done.headers.get('location')]).toEqual([303, '../../console?done=snooze'])
+    expect((await browser.get('/console?done=snooze')).text).toContain('It is left out of the list until then.')
+    expect((await browser.get('/console')).text).toContain('Nothing waits for you.')
+    expect((await browser.get('/console?snoozed=true')).text).toContain(reason)
   })
+})
 
+describe('the page of the system', () => {
+  it('shows readiness, figures, retention and the chain', async () => {
+    const service = await startService()
+    const { text } = await (await signedIn(service, 'viewer')).get('/console/system')
+    for (const shown of ['Size of the database', 'Checks', 'retention.deliveries-days', 'Genesis hash']) {
+      expect(text).toContain(shown)
+    }
+  })
+})
+
+describe('text from strangers', () => {
   it('is escaped on pages, and is no formula in CSV', async () => {
-    service = await startService()
+    const service = await startService()
     const id = await subscribe(service, 'https://receiver.example/%3Cscript%3E')
     await failedDelivery(service, id, `${HOSTILE}\u202e`)
     await service.request('POST', '/v2/api-keys', { body: { name: '=HYPERLINK("x")' } })
@@ -143,7 +172,7 @@ describe('text from strangers', () => {
   })
 
   it('in the address of a page changes nothing else', async () => {
-    service = await startService()
+    const service = await startService()
     const browser = await signedIn(service)
     const { status, html } = await browser.get(`/console/webhooks?active=${encodeURIComponent(HOSTILE)}`)
     expect(status).toBe(400)
