@@ -98,7 +98,7 @@ export async function createAppOn(kernel: Kernel, mountAll: MountAll): Promise<A
       recordAnswer(recording, record, response.status, 0)
       return response
     },
-    close: () => kernel.limiter.close(),
+    close: () => Promise.all([kernel.limiter.close(), kernel.uses.close()]).then(() => {}),
   }
 }
 

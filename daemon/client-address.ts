@@ -1,6 +1,8 @@
 /** The address that a request came from, according to the trusted proxies in front of the daemon. */
+import type { IncomingMessage } from 'node:http'
 import { isIP, isIPv6 } from 'node:net'
 import type { Context } from 'hono'
+import { plainAddress } from '../src/platform/address-ranges.ts'
 import type { Kernel } from './kernel.ts'
 import type { RequestEnv } from './pipeline/request-record.ts'
 
@@ -17,6 +19,16 @@ export const callerOf = ({ req, env }: Context<RequestEnv>): Caller => ({
 
 /** Longest text of an address with its zone or port. */
 const LONGEST_ADDRESS = 64
+
+/**
+ * Returns the whole address of a client, for rules about addresses; null if it is not known. That is so if
+ * X-Forwarded-For has fewer addresses than there are trusted proxies, or something else in the place of an address.
+ */
+export function wholeAddressOf({ headers, socket }: IncomingMessage, trustedProxies: number): string | null {
+  const told = trustedProxies === 0 ? undefined : headers['x-forwarded-for']
+  if (told === undefined) return plainAddress(socket.remoteAddress ?? '')
+  return plainAddress(withoutPort(String(told).split(',').at(-trustedProxies)?.trim()) ?? '')
+}
 
 /**
  * Returns the address that the last of `trustedProxies` proxies reports, otherwise that of the connection. For IPv6 it

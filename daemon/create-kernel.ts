@@ -5,6 +5,7 @@ import type { Kernel, KernelOptions } from './kernel.ts'
 import { createHttpMetrics } from './metrics/http.ts'
 import { newOwner } from './owners.ts'
 import { createBodyRoom } from './pipeline/body-room.ts'
+import { KeyUses } from './pipeline/key-uses.ts'
 import { createRateLimiter } from './pipeline/rate-limit.ts'
 
 /** The most API keys in memory. */
@@ -22,6 +23,7 @@ export async function createKernel(
     limiter: await createRateLimiter(services),
     look,
     keys: new UnchangedReads(look, MOST_KEYS),
+    uses: new KeyUses(services),
     answers: new UnchangedReads(look, LARGEST_ANSWERS),
     bodies: createBodyRoom(),
     metrics,

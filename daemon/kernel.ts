@@ -1,13 +1,14 @@
 /** What the request pipeline needs from the process; only types, so that its parts can import it without a circle. */
 import type { Services } from '../src/context.ts'
-import type { Row } from '../src/store/schema.ts'
+import type { PresentedKey } from '../src/store/requests/api-keys.ts'
 import type { LookAtDatabase, UnchangedReads } from '../src/store/sqlite/unchanged-reads.ts'
 import type { HttpMetrics } from './metrics/http.ts'
 import type { BodyRoom } from './pipeline/body-room.ts'
+import type { KeyUses } from './pipeline/key-uses.ts'
 import type { RateLimiter } from './pipeline/rate-limit.ts'
 import type { AccessLog } from './pipeline/request-record.ts'
 
-export type KnownKey = Row<'api_keys'>
+export type KnownKey = PresentedKey
 
 /** The text of an answer's data, and of the part of its meta after the request id. */
 export interface StoredText {
@@ -21,6 +22,8 @@ export interface Kernel extends Services {
   look: LookAtDatabase
   /** API keys by SHA-256; null for a key that is not stored. */
   keys: UnchangedReads<KnownKey | null>
+  /** When and from where each key was last used. */
+  uses: KeyUses
   /** Answers that are valid until the database changes, by path and query. */
   answers: UnchangedReads<StoredText>
   bodies: BodyRoom

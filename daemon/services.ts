@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
 import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
-import { addAuditedKey, mintApiKey } from '../src/operations/api-keys.ts'
+import { addAuditedKey, keyFault, mintApiKey } from '../src/operations/api-keys.ts'
 import { openProgramVerdicts } from '../src/operations/programs/program-state.ts'
 import { forbidden, internal } from '../src/platform/errors.ts'
 import { FileFault, makeDataFolder, readOwn, readOwnIfThere, writeAtomically } from '../src/platform/files.ts'
@@ -162,9 +162,10 @@ export async function operatorKey({ store, config, clock, vault }: Services): Pr
   }
   const key = operatorKeyIn(file, text)
   const existing = await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))
-  if (existing?.status === 'revoked') {
+  const fault = existing && keyFault(existing, clock.now())
+  if (fault !== null) {
     const next = given === undefined ? 'remove the file to get a new key' : 'set operator-key to another'
-    throw forbidden(`the key in ${file} was revoked; ${next}`)
+    throw forbidden(`the key in ${file} ${fault === 'expired' ? 'has' : 'was'} ${fault}; ${next}`)
   }
   if (existing === null) {
     const { row } = mintApiKey('live', key)

@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../src/platform/timing.ts'
 import { isThisMachine, parseUrl } from '../../src/platform/urls.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
-import { requireActive } from '../pipeline/bearer.ts'
+import { requireAccepted } from '../pipeline/bearer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 
 type Request = Context<RequestEnv>
@@ -30,7 +30,7 @@ export async function sessionOf(kernel: Kernel, c: Request): Promise<BrowserSess
   const found = await findOpenSession(kernel, secret, visitorAddressOf(callerOf(c), kernel))
   if (found === null) return null
   try {
-    requireActive(found.key)
+    requireAccepted(kernel, found.key, c.env)
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error

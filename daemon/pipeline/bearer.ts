@@ -1,33 +1,59 @@
-/** Bearer keys: reads the header, finds its API key and checks the key's scopes. */
+/** Bearer keys: reads the header, finds its API key, and checks its time, the caller's address and the key's scopes. */
 import { hash } from 'node:crypto'
+import { keyFault } from '../../src/operations/api-keys.ts'
+import { isInRanges } from '../../src/platform/address-ranges.ts'
 import { ApiError, forbidden } from '../../src/platform/errors.ts'
 import { findApiKeyByHash } from '../../src/store/requests/api-keys.ts'
+import { wholeAddressOf } from '../client-address.ts'
 import type { Kernel, KnownKey } from '../kernel.ts'
+import type { RequestRecord } from './request-record.ts'
+
+type Presenting = Pick<RequestRecord, 'keyId' | 'incoming'>
 
 /**
- * Returns the active key of `Authorization: Bearer <key>` and sets its id in the record. Throws unauthorized,
+ * Returns the accepted key of `Authorization: Bearer <key>` and sets its id in the record. Throws unauthorized,
  * forbidden, or rate_limited for a key that is known to be over its limits.
  */
 export async function authenticate(
   kernel: Kernel,
   version: number | undefined,
   header: string | null,
-  record: { keyId: string | null },
+  record: Presenting,
 ): Promise<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
   const sha256 = hash('sha256', token, 'hex')
   kernel.limiter.refuseKnown(sha256, record)
   const key = await kernel.keys.read(version, sha256, () => findApiKeyByHash(kernel.store.db, sha256), sizeOfKey)
-  requireActive(key)
-  record.keyId = key.id
+  requireAccepted(kernel, key, record)
   return key
 }
 
-/** Throws forbidden unless the key is known and active. */
-export function requireActive(key: KnownKey | null): asserts key is KnownKey {
-  if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
+/**
+ * Throws forbidden unless the key is accepted now, from the address of this request. Sets its id in the record, and
+ * notes its use.
+ */
+export function requireAccepted(kernel: Kernel, key: KnownKey | null, record: Presenting): asserts key is KnownKey {
+  const now = kernel.clock.now()
+  const fault = key === null ? 'revoked' : keyFault(key, now)
+  if (key === null || fault === 'revoked') throw refused()
+  record.keyId = key.id
+  if (fault !== null) throw refused(fault)
+  // A request without a connection comes from a command in this process.
+  if (record.incoming === undefined) return
+  const isDue = kernel.uses.isDue(key.id, now)
+  if (key.allow_ips_json === null && !isDue) return
+  const address = wholeAddressOf(record.incoming, kernel.config.values['trusted-proxies'])
+  if (!isAllowed(key, address)) throw refused('address')
+  if (isDue) kernel.uses.note(key.id, now, address ?? 'unknown')
 }
+
+function isAllowed({ allow_ips_json }: KnownKey, address: string | null): boolean {
+  return allow_ips_json === null || (address !== null && isInRanges(address, JSON.parse(allow_ips_json)))
+}
+
+const refused = (reason?: 'expired' | 'address' | 'rotated') =>
+  forbidden('Invalid or revoked API key', reason === undefined ? {} : { details: { reason } })
 
 /** Each entry counts as 1. Unknown keys are not remembered, because anyone can send any number of them. */
 const sizeOfKey = (key: KnownKey | null) => (key === null ? Number.POSITIVE_INFINITY : 1)

@@ -10,6 +10,8 @@ export const AUDIT_ACTIONS = [
   'signer.resumed',
   'spend.reset',
   'api_key.created',
+  'api_key.updated',
+  'api_key.rotated',
   'api_key.revoked',
   'fee_schedule.created',
   'fee_schedule.updated',

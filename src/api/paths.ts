@@ -241,6 +241,8 @@ export const paths = {
   apiKeys: {
     create: ['post', '/v2/api-keys'],
     list: ['get', '/v2/api-keys'],
+    update: ['patch', '/v2/api-keys/{id}'],
+    rotate: ['post', '/v2/api-keys/{id}/rotations'],
     revoke: ['delete', '/v2/api-keys/{id}'],
   },
   approvers: {

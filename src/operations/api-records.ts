@@ -66,7 +66,13 @@ export const isoTimeOrNull = (milliseconds: number | null) => (milliseconds === 
 export const fromJson = <T>(text: string): T => JSON.parse(text) as T
 export const fromJsonOrNull = <T>(text: string | null): T | null => (text === null ? null : fromJson<T>(text))
 
-export const apiKeyRecord = (row: Omit<Row<'api_keys'>, 'seq'>): ApiKey => ({
+/** What other tables have of an API key. */
+export interface KeyHistory {
+  previous?: readonly Row<'previous_api_keys'>[] | undefined
+  use?: Row<'api_key_uses'> | undefined
+}
+
+export const apiKeyRecord = (row: Omit<Row<'api_keys'>, 'seq'>, { previous = [], use }: KeyHistory = {}): ApiKey => ({
   id: row.id,
   name: row.name,
   preview: row.preview,
@@ -76,7 +82,15 @@ export const apiKeyRecord = (row: Omit<Row<'api_keys'>, 'seq'>): ApiKey => ({
   status: row.status,
   created_at: isoTime(row.created_at),
   revoked_at: isoTimeOrNull(row.revoked_at),
+  expires_at: isoTimeOrNull(row.expires_at),
+  allow_ips: fromJsonOrNull<string[]>(row.allow_ips_json) ?? [],
+  rotated_at: latest(previous.map(({ rotated_at }) => rotated_at)),
+  previous_key_expires_at: latest(previous.map(({ expires_at }) => expires_at)),
+  last_used_at: isoTimeOrNull(use?.used_at ?? null),
+  last_used_from: use?.used_from ?? null,
 })
+
+const latest = (times: readonly number[]) => (times.length === 0 ? null : isoTime(Math.max(...times)))
 
 export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
   sequence: row.sequence,

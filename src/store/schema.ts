@@ -20,6 +20,7 @@ import { transactionSearch } from './migrations/0006-transaction-search.ts'
 import { attention } from './migrations/0007-attention.ts'
 import { consoleSessions } from './migrations/0009-console.ts'
 import { symbolSearch } from './migrations/0011-symbol-search.ts'
+import { apiKeyTerms } from './migrations/0012-api-keys.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -51,6 +52,8 @@ export interface Tables
 /** Every table, those that others refer to first. */
 const TABLE_NAMES: Record<keyof Tables, true> = {
   api_keys: true,
+  previous_api_keys: true,
+  api_key_uses: true,
   rate_hits: true,
   idempotency_keys: true,
   console_sessions: true,
@@ -121,6 +124,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0007-attention': attention,
   '0009-console': consoleSessions,
   '0011-symbol-search': symbolSearch,
+  '0012-api-keys': apiKeyTerms,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -126,6 +126,8 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'signer.reset': {},
   'signer.test': {},
   'apiKeys.create': { name: 'n' },
+  'apiKeys.update': {},
+  'apiKeys.rotate': {},
   'apiKeys.revoke': {},
   'approvers.add': { address: A, name: 'n' },
   'approvers.remove': {},

@@ -11,6 +11,12 @@ const [TX_LARGEST, TX_BEYOND] = [4_096, 4_099].map((bytes) => Buffer.alloc(bytes
 /** Recipients of a transfer, each another wallet. */
 const many = (count: number) => Array.from({ length: count }, (_, i) => ({ wallet: wallet(i + 1), amount: '1' }))
 
+/** Texts that are neither an address nor a range. */
+const NO_RANGES = [
+  ...['', '/8', '203.0.113', '203.0.113.0/', '203.0.113.0/-1', '203.0.113.0/24/1', '010.0.0.1', 'example.com'],
+  ...['2001:db8::/129', 'fe80::1%eth0', '::ffff:10.0.0.0/95', '1'.repeat(65)],
+]
+
 /** Route, field, values that pass, values that do not (and where the fault is, unless at the field). */
 const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['pools.create', 'type', ['dbc', 'damm_v2'], ['cpmm']],
@@ -139,6 +145,20 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ],
   ['apiKeys.create', 'rate_limit_per_minute', [1, 100000], [0, 1.5]],
   ['apiKeys.create', 'rate_limit_per_day', [1, 100000], [0, null]],
+  ['apiKeys.create', 'expires_in', [60, 315_360_000], [59, 315_360_001, 60.5, '90d', null]],
+  ['apiKeys.update', 'expires_in', [60, 315_360_000, null], [59, 315_360_001]],
+  ['apiKeys.rotate', 'overlap_hours', [0, 168], [-1, 169, 0.5]],
+  [
+    'apiKeys.create',
+    'allow_ips',
+    [[], Array(32).fill('203.0.113.7'), ['0.0.0.0/0', '2001:db8::/32', '::/0', '10.1.2.3/32', '::ffff:10.0.0.0/104']],
+    [
+      Array(33).fill('203.0.113.7'),
+      null,
+      [['203.0.113.7', '203.0.113.0/33'], 'allow_ips.1'],
+      ...NO_RANGES.map((wrong): [string[], string] => [[wrong], 'allow_ips.0']),
+    ],
+  ],
 ]
 
 describe('a limit', () => {

@@ -188,6 +188,8 @@ describe('the routes', () => {
       POST /v2/audit-cuts
       POST /v2/api-keys
       GET /v2/api-keys
+      PATCH /v2/api-keys/{id}
+      POST /v2/api-keys/{id}/rotations
       DELETE /v2/api-keys/{id}
       POST /v2/console/links
       GET /v2/console/sessions
@@ -316,6 +318,8 @@ describe('the routes', () => {
       'attention.snooze': '*',
       'apiKeys.create': '*',
       'apiKeys.list': '*',
+      'apiKeys.update': '*',
+      'apiKeys.rotate': '*',
       'apiKeys.revoke': '*',
     })
     expect(by((route) => route.public)).toEqual({ 'service.health': true, 'service.eventTypes': true })

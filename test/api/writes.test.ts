@@ -72,7 +72,8 @@ describe('a write', () => {
     ['rentReclaims.create', { close_empty: false, dry_run: false, tx_version: 0 }],
     ['transactions.submit', { bundle: false, skip_preflight: false, max_retries: 2 }],
     ['webhookSubscriptions.rotateSecret', { overlap_hours: 24 }],
-    ['apiKeys.create', { scopes: [] }],
+    ['apiKeys.create', { scopes: [], allow_ips: [] }],
+    ['apiKeys.rotate', { overlap_hours: 24 }],
   ])('%s fills in the documented defaults', (name, defaults) => {
     expect(bodyOf(name).parse(MINIMAL[name])).toMatchObject(defaults)
   })

@@ -32,4 +32,6 @@ export const apiKey = (id: string): NewRow<'api_keys'> => ({
   status: 'active',
   created_at: 1_700_000_000_000,
   revoked_at: null,
+  expires_at: null,
+  allow_ips_json: null,
 })

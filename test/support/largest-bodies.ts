@@ -25,6 +25,9 @@ const TRANSACTION = (() => {
 /** White space fills the body where the image of a sample is smaller. */
 const IMAGE = base64(runs(0.1, 15.9) * MIB)
 
+/** The most ranges of addresses that a key takes, each as long as it can be. */
+const RANGES = repeat(32, (n) => `2001:db8:1111:2222:3333:4444:5555:${1000 + n}/128`)
+
 interface Cost {
   /** What makes the least body the largest, beside `metadata` and `externalUid`. */
   largest: Record<string, unknown>
@@ -196,7 +199,17 @@ export const COSTS: Record<string, Cost> = {
   'signer.resume': { largest: {}, stores: 256 },
   'signer.reset': { largest: {}, stores: 256 },
   'signer.test': { largest: { memo: 'm'.repeat(200) }, stores: 256 },
-  'apiKeys.create': { largest: { name: 'n'.repeat(100), scopes: Array(32).fill('fees:claim') }, stores: 64 },
+  'apiKeys.create': {
+    largest: {
+      name: 'n'.repeat(100),
+      scopes: Array(32).fill('fees:claim'),
+      expires_in: 315_360_000,
+      allow_ips: RANGES,
+    },
+    stores: 64,
+  },
+  'apiKeys.update': { largest: { expires_in: 315_360_000, allow_ips: RANGES }, stores: 64 },
+  'apiKeys.rotate': { largest: { overlap_hours: 168 }, stores: 64 },
   'apiKeys.revoke': { largest: {}, stores: 64 },
   'approvers.add': { largest: { address: wallet(1), name: 'n'.repeat(100), api_key_id: 'k'.repeat(64) }, stores: 64 },
   'approvers.remove': { largest: {}, stores: 64 },

@@ -1,4 +1,4 @@
-/** /console/keys: the API keys, with scopes and limits. */
+/** /console/keys: the API keys, with scopes, limits, expiry and last use. */
 import { api } from '../../../src/api/index.ts'
 import type { ConsolePage } from '../page.ts'
 import { readTable, Table, tableOf } from '../table.tsx'
@@ -16,6 +16,11 @@ const KEYS = tableOf({
     'status',
     'rate_limit_per_minute',
     'rate_limit_per_day',
+    'expires_at',
+    'allow_ips',
+    'previous_key_expires_at',
+    'last_used_at',
+    'last_used_from',
     'created_at',
     'revoked_at',
   ],

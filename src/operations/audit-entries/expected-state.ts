@@ -10,7 +10,7 @@ import { allApiKeys } from '../../store/requests/api-keys.ts'
 import type { Row } from '../../store/schema.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signing/signings.ts'
 import type { Reader } from '../../store/store.ts'
-import { apiKeyTerms } from '../api-keys.ts'
+import { apiKeyTerms, previousByKey } from '../api-keys.ts'
 import { approverTerms } from '../approvers.ts'
 import { scheduleTerms } from '../fee-schedules/records.ts'
 import { policyJson } from '../signing/policy-state.ts'
@@ -62,13 +62,23 @@ const KINDS = {
   keys: {
     name: 'API key',
     id: 'key',
-    compared: ['scopes', 'rate_limit_per_minute', 'rate_limit_per_day', 'sha256'],
-    rows: async (reader) =>
-      (await allApiKeys(reader)).map((row) => ({
+    compared: [
+      'scopes',
+      'rate_limit_per_minute',
+      'rate_limit_per_day',
+      'sha256',
+      'expires_at',
+      'allow_ips',
+      'previous',
+    ],
+    rows: async (reader) => {
+      const previous = await previousByKey(reader)
+      return (await allApiKeys(reader)).map((row) => ({
         id: row.id,
         isLive: row.status !== 'revoked',
-        terms: readable(() => apiKeyTerms(row)),
-      })),
+        terms: readable(() => apiKeyTerms(row, previous.get(row.id))),
+      }))
+    },
   },
   sponsorships: {
     name: 'sponsorship',
@@ -110,6 +120,8 @@ const KIND_NAMES = Object.keys(KINDS) as KindName[]
 /** Actions of each kind: true if the entry states the row's content, false if it ends the row. */
 const CHANGES: Record<string, [KindName, boolean]> = {
   'api_key.created': ['keys', true],
+  'api_key.updated': ['keys', true],
+  'api_key.rotated': ['keys', true],
   'api_key.revoked': ['keys', false],
   'sponsorship.changed': ['sponsorships', true],
   'fee_schedule.created': ['schedules', true],

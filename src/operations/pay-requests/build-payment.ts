@@ -14,6 +14,7 @@ import { type DecodedTransaction, decodeWireTransaction } from '../../solana/mes
 import { isSignedAt, missingSigners } from '../../solana/signatures.ts'
 import { findApiKey } from '../../store/requests/api-keys.ts'
 import { lockPayRequest, type PayRequestRow, updatePayRequest } from '../../store/resources/pay-requests.ts'
+import { keyFault } from '../api-keys.ts'
 import { fromJson, fromJsonOrNull } from '../api-records.ts'
 import { type Noun, REGISTRY, type Verb } from '../registry.ts'
 import { openGeneratedKeys } from '../transactions/generated-keys.ts'
@@ -108,8 +109,8 @@ async function hold({ store, clock }: Context, id: string, account: string): Pro
     const row = await lockPayRequest(tx, id)
     if (row === null) throw unknownPayRequest()
     const key = await findApiKey(tx, row.api_key_id)
-    const isRevoked = key === null || key.revoked_at !== null
     const now = clock.now()
+    const isRevoked = key === null || keyFault(key, now) !== null
     requireOpen(isRevoked && row.state === 'open' ? { ...row, state: 'revoked' } : row, account, now)
     requireFree(row, account, now)
     await updatePayRequest(tx, id, { held_by: account, held_until: now + HOLD_MS, builds: row.builds + 1 })

@@ -16,6 +16,27 @@ interface ApiKeysTable {
   status: 'active' | 'revoked'
   created_at: number
   revoked_at: number | null
+  /** Null for a key that does not expire. */
+  expires_at: number | null
+  /** Ranges of addresses from which it may be used, as JSON; null for any. */
+  allow_ips_json: string | null
+}
+
+/** The text of a key before a rotation; the newest few of each key. */
+interface PreviousApiKeysTable {
+  /** SHA-256 in hex, as of `api_keys`. */
+  hash: string
+  api_key_id: string
+  /** Until then it is accepted. */
+  expires_at: number
+  rotated_at: number
+}
+
+/** The last use of a key, at most a minute ago when it is in use. */
+interface ApiKeyUsesTable {
+  api_key_id: string
+  used_at: number
+  used_from: string
 }
 
 /** Admitted requests of a key at one moment; from row to row of a key, `total` grows by the number admitted. */
@@ -67,6 +88,8 @@ interface ConsoleSessionsTable {
 
 export interface RequestTables {
   api_keys: ApiKeysTable
+  previous_api_keys: PreviousApiKeysTable
+  api_key_uses: ApiKeyUsesTable
   rate_hits: RateHitsTable
   idempotency_keys: IdempotencyKeysTable
   console_sessions: ConsoleSessionsTable
