@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { EXIT_BY_CODE } from '../commands/ui/problem.ts'
 import { CLAIM_FAULTS } from '../src/api/airdrops.ts'
+import { EVENT_FAMILIES, familyOf, objectOf } from '../src/api/event-catalog.ts'
 import { DETECTION, EVENT_TYPES, type EventType } from '../src/api/event-types.ts'
 import { UNGUARDED_REASONS } from '../src/api/payloads.ts'
 import { ERRORS, type ErrorStatus, errorExample } from '../src/api/responses.ts'
@@ -10,7 +11,6 @@ import { SPONSORSHIP_REFUSALS } from '../src/api/sponsorships.ts'
 import { TOKEN_ACT_FAULTS } from '../src/api/token-acts.ts'
 import { TRANSFER_FAULTS } from '../src/api/token-transfers.ts'
 import { ADDRESS_FAULTS } from '../src/solana/bare-addresses.ts'
-import { EVENT_FAMILIES, familyOf, objectOf } from './event-catalog.ts'
 
 interface JsonSchema {
   type?: string | string[]
@@ -86,7 +86,7 @@ function familySection({ title, resourceType, resourceId, events, example }: (ty
 
 const EVENTS = `# Events
 
-Generated from the source by \`npm run docs\`; edit \`tools/event-catalog.ts\`, not this file.
+Generated from the source by \`npm run docs\`; edit \`src/api/event-catalog.ts\`, not this file.
 
 These are all events that \`GET /v2/events\` lists and that [webhooks](webhooks.md) deliver. \`svc events types\` prints their names. Around \`data.object\` every event has [the same fields](webhooks.md#deliveries).
 

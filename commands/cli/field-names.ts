@@ -96,7 +96,8 @@ function inputOfField(parsed: ParsedCommand, field: string, sent: unknown): stri
  */
 export function typedForParam(parsed: ParsedCommand, param: string, sent?: SentValue): string | undefined {
   // The filter of a schedule and the extensions of a token have their own flags, as has the request that is paid for.
-  const [field = '', ...rest] = param.replace(/^(filter|extensions|request)\./, '').split('.')
+  const within = 'filter' in parsed.verb.flags ? /^(extensions|request)\./ : /^(filter|extensions|request)\./
+  const [field = '', ...rest] = param.replace(within, '').split('.')
   const value = sent?.(param)
   const key = inputOfField(parsed, field, value)
   if (key === undefined) return undefined

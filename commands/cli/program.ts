@@ -54,7 +54,7 @@ export async function readCommand(typed: readonly string[]): Promise<ParsedComma
   let output = ''
   let errorOutput = ''
   let invocation: ParsedCommand | undefined
-  const program = createProgram(loaded !== undefined && hasOwnUrl(loaded, argv)).configureOutput({
+  const program = createProgram(loaded === undefined ? [] : ownFlags(loaded, argv)).configureOutput({
     writeOut: (text) => {
       output += text
     },
@@ -92,11 +92,13 @@ export async function readCommand(typed: readonly string[]): Promise<ParsedComma
   return invocation ?? { text: output }
 }
 
-/** The program with the options of every command, and with no command yet. */
-function createProgram(ownUrl: boolean): Command {
+/** The program with the options of every command that `own` does not replace, and with no command yet. */
+function createProgram(own: readonly string[]): Command {
   const program = new Command('svc')
   for (const { flags, about, list } of GLOBAL_OPTIONS) {
-    const option = new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about)
+    // A verb's answer is one record if it has a filter of its own.
+    if (own.includes('filter') && flags.startsWith('--filter ')) continue
+    const option = new Option(own.includes('url') ? flags.replace('-u, --url', '-u') : flags, about)
     program.addOption(list ? option.argParser(appended) : option)
   }
   program
@@ -118,7 +120,7 @@ export function nounHelp(name: string, noun: Noun): NounHelp {
   const aliases = 'verbs' in noun ? (noun.aliases ?? {}) : {}
   const verbs = 'verbs' in noun ? [...Object.keys(noun.groups ?? {}), ...Object.keys(noun.verbs)] : []
   for (const verb of ['', ...verbs]) {
-    const program = createProgram(hasOwnUrl(noun, [verb]))
+    const program = createProgram(ownFlags(noun, [verb]))
     const command = program.command(name).description(nounSummary(nounEntry(name)))
     addNoun(command, noun, () => undefined)
     let shown: Command | undefined = command
@@ -172,9 +174,11 @@ const optionItem = (helper: Help) => (option: Option) =>
 const examplesOf = new WeakMap<Command, readonly string[]>()
 const EXAMPLES_OF_NOUN = 3
 
-/** Whether the verb has a `url` field of its own, which then uses `--url`; the cluster has only `-u` there. */
-const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
-  'verbs' in noun && Object.entries(noun.verbs).some(([name, { flags }]) => argv.includes(name) && 'url' in flags)
+/** Flags of the verb. With its own `--url` the cluster has only `-u`, and its own `--filter` shows no selection. */
+const ownFlags = (noun: Noun, argv: readonly string[]): string[] =>
+  'verbs' in noun
+    ? Object.entries(noun.verbs).flatMap(([name, { flags }]) => (argv.includes(name) ? Object.keys(flags) : []))
+    : []
 
 /** Asked for help about an unknown command, commander answers with the help of the whole program. */
 async function unknownNoun(argv: readonly string[], name: string) {

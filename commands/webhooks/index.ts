@@ -10,6 +10,7 @@ import { readBytes, readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { timeSpans } from '../ui/time-spans.ts'
 import { counted } from '../ui/words.ts'
+import { FILTER_FLAG, filterIn, filterText } from './filter.ts'
 import { listenToEvents } from './listen.ts'
 import { readSecrets } from './secret.ts'
 import { checkSignatures, SIGNATURE_HEADERS } from './signature.ts'
@@ -104,16 +105,19 @@ export const webhooksNoun: Noun = {
       flags: {
         url: RECEIVER_URL,
         events: listOf<EventType | '*'>(`${ENABLED_EVENTS}; required`, TYPES_VALUE),
+        filter: FILTER_FLAG,
         commitment: COMMITMENT_FLAG,
       },
       examples: [
         'svc webhooks create https://example.com/hooks --events pool.live,airdrop.claimed',
         'svc webhooks create --url https://example.com/hooks --events pool.live --commitment finalized',
+        "svc webhooks create https://example.com/hooks --events '*' --filter 'type=pool.*' --filter 'data.symbol=FIRST|SECOND'",
       ],
-      async run({ receiver, url, events, commitment }, { client, ui }) {
+      async run({ receiver, url, events, filter, commitment }, { client, ui }) {
         const subscription = await subscriptionInput(ui, receiver ?? url, events)
         const { data } = await client.webhookSubscriptions.create({
           ...subscription,
+          ...(filter === undefined ? {} : { filter: filterIn(filter) }),
           ...(commitment === undefined ? {} : { commitment }),
         })
         return { data, notes: [SECRET_ONCE] }
@@ -129,7 +133,17 @@ export const webhooksNoun: Noun = {
         }),
       },
       examples: ['svc webhooks list', 'svc webhooks list --active true --json'],
-      columns: ['id', 'url', 'enabled_events', 'active', 'secret_preview', 'disabled_reason'],
+      columns: [
+        ...(['id', 'url', 'enabled_events', 'active', 'secret_preview', 'disabled_reason'] as const),
+        ...(['last_status', 'failing_since', 'next_attempt_at'] as const),
+      ],
+      table: (items: readonly WebhookSubscription[]) => ({
+        columns: ['id', 'url', 'events', 'filter', 'active', 'last_status', 'failing_since', 'next_attempt_at'],
+        rows: items.map((each) => [
+          ...[each.id, each.url, each.enabled_events, filterText(each), each.active],
+          ...[each.last_status, each.failing_since, each.next_attempt_at],
+        ]),
+      }),
       notes: (items: readonly WebhookSubscription[]) => items.flatMap(switchedOff),
       call: (client, query) => client.webhookSubscriptions.list(query),
     }),
@@ -147,24 +161,28 @@ export const webhooksNoun: Noun = {
       },
     }),
     update: verb({
-      about: 'Change the URL or the events of a subscription, or switch it on or off',
+      about: 'Change the URL, events or filter of a subscription, or switch it on or off',
       calls: [webhookPaths.update],
       args: SUBSCRIPTION_ID,
       flags: {
         url: RECEIVER_URL,
         events: ENABLED_EVENTS_FLAG,
+        filter: FILTER_FLAG,
         active: choiceOf(['true', 'false'], 'Switch deliveries on or off', { true: 'on', false: 'off' }),
         commitment: COMMITMENT_FLAG,
       },
-      needs: [['url', 'events', 'active', 'commitment']],
+      needs: [['url', 'events', 'filter', 'active', 'commitment']],
       examples: [
         'svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --active false',
         'svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --url https://example.com/hooks --events pool.live',
+        "svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --filter 'data.creator=9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g'",
+        'svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --filter none',
       ],
-      async run({ id, url, events, active, commitment }, { client }) {
+      async run({ id, url, events, filter, active, commitment }, { client }) {
         const changes = {
           ...(url === undefined ? {} : { url }),
           ...(events === undefined ? {} : { enabled_events: events }),
+          ...(filter === undefined ? {} : { filter: filterIn(filter) }),
           ...(active === undefined ? {} : { active: active === 'true' }),
           ...(commitment === undefined ? {} : { commitment }),
         }
@@ -198,14 +216,38 @@ export const webhooksNoun: Noun = {
       about: 'List every attempt to deliver, newest first',
       at: webhookPaths.deliveries,
       args: SUBSCRIPTION_ID,
+      filters: { status: choiceOf(['succeeded', 'failed'], 'Only attempts that succeeded, or that failed') },
       examples: [
         'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
-        'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd --limit 5 --json',
+        'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd --status failed --limit 5 --json',
         'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd --all --plot',
       ],
       columns: ['id', 'event_id', 'attempt', 'status', 'response_code', 'duration_ms', 'error', 'next_attempt_at'],
       draw: deliveriesDrawing,
       call: (client, query) => client.webhookSubscriptions.deliveries(query),
+    }),
+    delivery: recordVerb({
+      about: 'Read one attempt, with what was sent and what was answered',
+      at: webhookPaths.delivery,
+      args: {
+        ...SUBSCRIPTION_ID,
+        delivery_id: required(text('Id of the attempt, as `svc webhooks deliveries` lists it')),
+      },
+      examples: [
+        'svc webhooks delivery whs_3kFz8NcR5uJq2XwTa9VbM7Hd whd_0Mh4sPqY7tLx2RzKc9BvDn6G',
+        'svc webhooks delivery whs_3kFz8NcR5uJq2XwTa9VbM7Hd whd_0Mh4sPqY7tLx2RzKc9BvDn6G --json',
+      ],
+      call: (client, input) => client.webhookSubscriptions.delivery(input),
+    }),
+    stats: recordVerb({
+      about: 'Count the attempts of the last 24 hours, and how long the receiver took',
+      at: webhookPaths.stats,
+      args: SUBSCRIPTION_ID,
+      examples: [
+        'svc webhooks stats whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
+        'svc webhooks stats whs_3kFz8NcR5uJq2XwTa9VbM7Hd --json',
+      ],
+      call: (client, input) => client.webhookSubscriptions.stats(input),
     }),
     replay: verb({
       about: 'Deliver events again: those named, or all since a time',

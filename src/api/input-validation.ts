@@ -22,6 +22,7 @@ export function validateInput<S extends ZodType>(schema: S, value: Record<string
 
 function invalid(issues: readonly Issue[], value: unknown) {
   const listed = issues
+    .flatMap(ofValueOrNull)
     .slice(0, MAX_INPUT_ISSUES)
     .map((issue) => ({ param: issuePathOf(issue), message: issueMessageOf(issue, value) }))
   const [{ param, message } = { param: '', message: 'the request is not valid' }] = listed
@@ -29,6 +30,15 @@ function invalid(issues: readonly Issue[], value: unknown) {
     ...(param === '' ? {} : { param }),
     details: { issues: listed },
   })
+}
+
+/** The issues of the value itself, if the schema is a value or null (`nullOr`). */
+function ofValueOrNull(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const isOfNull = ([first]: readonly Issue[]) => first?.code === 'invalid_type' && first.expected === 'null'
+  const [own, ...others] = issue.errors.filter((each) => !isOfNull(each as Issue[]))
+  if (own === undefined || others.length > 0 || issue.errors.length !== 2) return [issue]
+  return (own as Issue[]).map((each) => ({ ...each, path: [...issue.path, ...each.path] }))
 }
 
 function issuePathOf(issue: Issue): string {

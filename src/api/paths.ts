@@ -216,6 +216,8 @@ export const paths = {
     delete: ['delete', '/v2/webhook-subscriptions/{id}'],
     test: ['post', '/v2/webhook-subscriptions/{id}/test'],
     deliveries: ['get', '/v2/webhook-subscriptions/{id}/deliveries'],
+    delivery: ['get', '/v2/webhook-subscriptions/{id}/deliveries/{delivery_id}'],
+    stats: ['get', '/v2/webhook-subscriptions/{id}/stats'],
     replay: ['post', '/v2/webhook-subscriptions/{id}/replays'],
     rotateSecret: ['post', '/v2/webhook-subscriptions/{id}/secret-rotations'],
   },

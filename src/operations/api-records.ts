@@ -11,6 +11,7 @@ import type {
   Nft,
   Pool,
   Stake,
+  StoredSubscription,
   Token,
   TreeRecord,
   WebhookDelivery,
@@ -24,6 +25,7 @@ import type { AppendedEvent } from '../store/events/events.ts'
 import type { StoredPage } from '../store/queries/paging.ts'
 import type { Row } from '../store/schema.ts'
 import type { Reader } from '../store/store.ts'
+import { receiverStates } from '../store/webhooks/deliveries.ts'
 
 /** Converts a page of rows to a page of records. */
 export function recordPage<R, T>(page: StoredPage<R>, record: (row: R) => T): Page<T> {
@@ -286,10 +288,12 @@ export const goldLockRecord = (row: Row<'gold_locks'>): GoldLock => ({
   created_at: isoTime(row.created_at),
 })
 
-export const webhookSubscriptionRecord = (row: Row<'webhook_subscriptions'>): WebhookSubscription => ({
+/** The record without the state of its receiver, as its test event has it. */
+export const storedSubscription = (row: Row<'webhook_subscriptions'>): StoredSubscription => ({
   id: row.id,
   url: row.url,
-  enabled_events: fromJson<WebhookSubscription['enabled_events']>(row.enabled_events_json),
+  enabled_events: fromJson<StoredSubscription['enabled_events']>(row.enabled_events_json),
+  filter: fromJsonOrNull<StoredSubscription['filter']>(row.filter_json),
   active: row.active === 1,
   commitment: row.commitment,
   secret_preview: row.secret_preview,
@@ -297,6 +301,37 @@ export const webhookSubscriptionRecord = (row: Row<'webhook_subscriptions'>): We
   created_at: isoTime(row.created_at),
   updated_at: isoTime(row.updated_at),
 })
+
+/** The records of subscriptions, with the states of their receivers from one query. */
+export async function webhookSubscriptionRecords(
+  reader: Reader,
+  rows: readonly Row<'webhook_subscriptions'>[],
+): Promise<WebhookSubscription[]> {
+  const states = await receiverStates(
+    reader,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => {
+    const state = states.get(row.id)
+    return {
+      ...storedSubscription(row),
+      failing_since: isoTimeOrNull(state?.failing_since ?? null),
+      next_attempt_at: isoTimeOrNull(row.active === 1 ? (state?.next_attempt_at ?? null) : null),
+      last_attempt_at: isoTimeOrNull(state?.last_attempt_at ?? null),
+      last_status: state?.last_status ?? null,
+      last_response_code: state?.last_response_code ?? null,
+    }
+  })
+}
+
+export async function webhookSubscriptionRecord(
+  reader: Reader,
+  row: Row<'webhook_subscriptions'>,
+): Promise<WebhookSubscription> {
+  const [record] = await webhookSubscriptionRecords(reader, [row])
+  if (record === undefined) throw new Error('a row has no record')
+  return record
+}
 
 export const webhookDeliveryRecord = (row: Row<'webhook_deliveries'>): WebhookDelivery => ({
   id: row.id,
@@ -306,6 +341,7 @@ export const webhookDeliveryRecord = (row: Row<'webhook_deliveries'>): WebhookDe
   response_code: row.response_code,
   duration_ms: row.duration_ms,
   error: row.error,
+  response_body: row.response_body,
   next_attempt_at: isoTimeOrNull(row.next_attempt_at),
   created_at: isoTime(row.created_at),
 })

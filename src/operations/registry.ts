@@ -380,6 +380,8 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       delete: verbs.deleteWebhookSubscriptionById,
       test: verbs.testWebhookSubscription,
       deliveries: stored(verbs.listDeliveries),
+      delivery: stored(verbs.getDelivery),
+      stats: verbs.webhookStatsOf,
       replay: verbs.replayEvents,
       rotateSecret: verbs.rotateSecret,
     })

@@ -66,3 +66,18 @@ export function signatureHeaders({ eventId, body, keys, now }: UnsignedDelivery)
     [SIGNATURE_HEADERS.standard]: keys.map((key) => `v1,${standardMac(key, eventId, t, body)}`).join(' '),
   }
 }
+
+/** The headers of an attempt that was made then, with masked signatures. */
+export const maskedHeaders = (eventId: string, now: number): Record<string, string> => {
+  const t = String(Math.floor(now / 1000))
+  return {
+    [SIGNATURE_HEADERS.service]: `t=${t},v1=***`,
+    [SIGNATURE_HEADERS.id]: eventId,
+    [SIGNATURE_HEADERS.timestamp]: t,
+    [SIGNATURE_HEADERS.standard]: 'v1,***',
+  }
+}
+
+/** Masks signatures in a text: a receiver may answer with the headers that it got. */
+export const withoutSignatures = (text: string): string =>
+  text.replace(/\bv1=[0-9a-f]{8,}/gi, 'v1=***').replace(/\bv1,[0-9A-Za-z+/]{8,}=*/g, 'v1,***')

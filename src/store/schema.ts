@@ -21,6 +21,7 @@ import { attention } from './migrations/0007-attention.ts'
 import { consoleSessions } from './migrations/0009-console.ts'
 import { symbolSearch } from './migrations/0011-symbol-search.ts'
 import { apiKeyTerms } from './migrations/0012-api-keys.ts'
+import { webhookFilters } from './migrations/0013-webhook-filters.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -125,6 +126,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0009-console': consoleSessions,
   '0011-symbol-search': symbolSearch,
   '0012-api-keys': apiKeyTerms,
+  '0013-webhook-filters': webhookFilters,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -47,7 +47,7 @@ describe('a list', () => {
       'events.list': ['type', 'resource_type', 'resource_id', 'created_after', 'order'],
       'payRequests.list': [],
       'webhookSubscriptions.list': ['active'],
-      'webhookSubscriptions.deliveries': [],
+      'webhookSubscriptions.deliveries': ['status'],
       'auditEntries.list': ['action', 'order'],
       'apiKeys.list': [],
       'approvers.list': [],

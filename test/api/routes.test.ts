@@ -162,6 +162,8 @@ describe('the routes', () => {
       DELETE /v2/webhook-subscriptions/{id}
       POST /v2/webhook-subscriptions/{id}/test
       GET /v2/webhook-subscriptions/{id}/deliveries
+      GET /v2/webhook-subscriptions/{id}/deliveries/{delivery_id}
+      GET /v2/webhook-subscriptions/{id}/stats
       POST /v2/webhook-subscriptions/{id}/replays
       POST /v2/webhook-subscriptions/{id}/secret-rotations
       GET /v2/signer

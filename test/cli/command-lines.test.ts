@@ -25,6 +25,13 @@ describe('The command line', () => {
       { url: 'https://a.example' },
       { url: 'devnet' },
     ],
+    [
+      'webhooks create https://a.example --filter type=pool.* --events pool.live',
+      'webhooks create',
+      { filter: ['type=pool.*'] },
+      {},
+    ],
+    ['webhooks list --filter active=true', 'webhooks list', {}, { filter: ['active=true'] }],
     [`airdrops get ${TREE}`, 'airdrops get', { id: TREE }, {}],
     ['fees schedule list', 'fees schedule list', {}, {}],
   ])('%s is read as its command, inputs and options', async (line, command, raw, globals) => {

@@ -197,6 +197,7 @@ describe('A field of the API', () => {
     ['gold lock', 'lock_duration_days', 'days', '--days'],
     ['webhooks create', 'url', 'receiver', '<receiver>'],
     ['webhooks create', 'enabled_events.1', 'events', '--events item 2'],
+    ['webhooks create', 'filter.types.0', 'filter', '--filter (types.0)'],
     ['pools get', 'unheard_of', 'address', undefined],
   ])('of another name: in `svc %s` %s is %s', (command, param, key, shown) => {
     const [, verb] = verbs.find(([own]) => own === command)!

@@ -254,7 +254,55 @@ describe('svc webhooks create', () => {
     expect(await json('replay', created.id, '--since', '2026-01-01T00:00:00Z')).toMatchObject({ queued: 1 })
   })
 
+  it('takes a filter, shows an event that matches it, and delivers and lists by it', async () => {
+    const json = (...args: string[]) => cli.json(['webhooks', ...args])
+    const receiver = await startReceiver(() => 500)
+    receiver.says = 'out of order'
+    const filter = ['--filter', 'type=airdrop.*', '--filter', 'data.leaf_count=1|2', '--filter', 'external_uid=u']
+    const created = await json('create', receiver.url, '--events', '*', ...filter)
+    const fields = [
+      { field: 'data.leaf_count', values: ['1', '2'] },
+      { field: 'external_uid', values: ['u'] },
+    ]
+    expect(created).toMatchObject({
+      filter: { types: ['airdrop.*'], fields },
+      sample_event: { type: 'airdrop.tree_built', external_uid: 'u', data: { object: { leaf_count: 1 } } },
+    })
+    await cli.refused(
+      ['webhooks', 'update', created.id, '--filter', 'data.symbo=A'],
+      /--filter \(fields\.0\.field\): events of these types have no field data\.symbo; they have/,
+    )
+    const about = `resource=pool:${'1'.repeat(32)}`
+    expect((await json('update', created.id, '--filter', about)).filter).toEqual({
+      resources: [{ type: 'pool', id: '1'.repeat(32) }],
+    })
+    const shown = (await svc(['webhooks', 'list'])).stdout
+    expect(shown).toContain(about)
+    expect((await json('update', created.id, '--filter', 'none')).filter).toBeNull()
+    await makeEvents(daemon, 10, 1)
+    const failed = () => json('deliveries', created.id, '--status', 'failed')
+    await expect.poll(failed, { timeout: 60_000 }).toHaveLength(1)
+    const [attempt] = await failed()
+    expect(await json('delivery', created.id, attempt.id)).toMatchObject({
+      ...{ response_code: 500, response_body: 'out of order', request: { body: { id: attempt.event_id } } },
+    })
+    expect(await json('stats', created.id)).toMatchObject({ attempts: 1, failed: 1, success_percent: 0 })
+    expect(await json('get', created.id)).toMatchObject({ last_status: 'failed', failing_since: attempt.created_at })
+    receiver.answer = () => 200
+    expect(await json('replay', created.id, '--events', attempt.event_id)).toEqual({ queued: 1 })
+    await expect.poll(() => json('get', created.id), { timeout: 60_000 }).toMatchObject({ last_status: 'succeeded' })
+    expect(new Set(receiver.all.map(({ id }) => id))).toEqual(new Set([attempt.event_id]))
+  })
+
   it.each([
+    [
+      ['subscribe', 'https://example.com', '--events', '*', '--filter', 'pool.live'],
+      '--filter takes NAME=VALUE, not pool.live',
+    ],
+    [
+      ['subscribe', 'https://example.com', '--events', '*', '--filter', 'resource=pool'],
+      '--filter resource= takes TYPE:ID, not pool',
+    ],
     [['subscribe', '--events', '*'], 'missing --url'],
     [['subscribe', 'https://example.com'], 'missing --events'],
     [

@@ -70,8 +70,18 @@ export async function twoStores(database: TestDatabase): Promise<[Store, Store]>
  * ends: the database is then that of an earlier version.
  */
 export async function earlier(
-  { dataDir, databaseUrl }: StoreOptions,
+  options: StoreOptions,
   fill: (db: Kysely<Tables>) => Promise<unknown> = async () => undefined,
+): Promise<void> {
+  await migratedUpTo(options, RELEASED, fill)
+  onTestFinished(addLaterMigration())
+}
+
+/** Brings an empty database to the schema of a migration, and fills it there. */
+export async function migratedUpTo(
+  { dataDir, databaseUrl }: StoreOptions,
+  last: string,
+  fill: (db: Kysely<Tables>) => Promise<unknown>,
 ): Promise<void> {
   const db = new Kysely<Tables>({
     dialect:
@@ -79,10 +89,9 @@ export async function earlier(
         ? new SqliteDialect({ database: new Database(join(dataDir, DATABASE_FILE)) })
         : new PostgresDialect({ pool: new pg.Pool({ connectionString: databaseUrl }) }),
   })
-  await migrateDatabase(db, databaseUrl === undefined ? sqliteSchema : postgresSchema, RELEASED)
+  await migrateDatabase(db, databaseUrl === undefined ? sqliteSchema : postgresSchema, last)
   await fill(db)
   await db.destroy()
-  onTestFinished(addLaterMigration())
 }
 
 export function temporaryFolder(): string {

@@ -89,7 +89,7 @@ const FILTERS: Record<string, Record<string, string>> = {
     order: 'asc',
   },
   'webhookSubscriptions.list': { active: 'true' },
-  'webhookSubscriptions.deliveries': {},
+  'webhookSubscriptions.deliveries': { status: 'failed' },
   'auditEntries.list': { action: 'signer.paused', order: 'asc' },
   'apiKeys.list': {},
   'approvers.list': {},

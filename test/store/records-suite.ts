@@ -282,6 +282,7 @@ export function recordsSuite(database: TestDatabase): void {
         response_code: 500,
         duration_ms: 3,
         error: null,
+        response_body: null,
         next_attempt_at: LATE,
         created_at: 1,
       }

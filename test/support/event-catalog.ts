@@ -1,7 +1,8 @@
-/** Compares stored events with tools/event-catalog.ts, from which docs/events.md is made. */
+/** Compares stored events with src/api/event-catalog.ts, from which docs/events.md is made. */
+
+import { objectOf } from '../../src/api/event-catalog.ts'
 import type { EventType } from '../../src/api/event-types.ts'
 import { eventRecord } from '../../src/operations/api-records.ts'
-import { objectOf } from '../../tools/event-catalog.ts'
 import type { Service } from './service.ts'
 
 /**

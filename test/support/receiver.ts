@@ -19,12 +19,14 @@ export interface Receiver {
   all: Delivered[]
   /** HTTP status of the next deliveries, or how long to keep quiet in milliseconds below 0. */
   answer: (delivered: Delivered) => number
+  /** The body of the next answers. */
+  says: string
   close(): Promise<void>
 }
 
 export async function openReceiver(answer: Receiver['answer'] = () => 200): Promise<Receiver> {
   const all: Delivered[] = []
-  const receiver: Receiver = { url: '', all, answer, close: async () => {} }
+  const receiver: Receiver = { url: '', all, answer, says: '', close: async () => {} }
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => {
@@ -36,7 +38,7 @@ export async function openReceiver(answer: Receiver['answer'] = () => 200): Prom
       const delivered = { id, type, sequence, about, body, headers: request.headers, at: Date.now() }
       all.push(delivered)
       const status = receiver.answer(delivered)
-      if (status > 0) response.writeHead(status).end()
+      if (status > 0) response.writeHead(status).end(receiver.says)
       else if (status < 0) setTimeout(() => response.writeHead(200).end(), -status).unref()
     })
   })

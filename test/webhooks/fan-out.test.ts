@@ -120,7 +120,7 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
         .set({ claimed_until: now + 1 })
         .execute(),
     )
-    const replay = { subscription_id: id, since: 0, types_json: null, come_to: 1, last: 3 }
+    const replay = { subscription_id: id, since: 0, types_json: null, filter_json: null, come_to: 1, last: 3 }
     for (const through of [0, 1]) await store.write((tx) => enqueueReplayed(tx, { ...replay, through }, { now }))
     const claims = store.db.selectFrom('webhook_queue').select('claimed_until').orderBy('sequence')
     expect((await claims.execute()).map((row) => row.claimed_until)).toEqual([0, now + 1, now + 1])
@@ -138,11 +138,12 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
       id: newId('whd'),
       event_id: event.id,
       error: null,
+      response_body: null,
       next_attempt_at: null,
       created_at: 1,
     }))
     await store.write((tx) => insertWebhookDeliveries(tx, rows))
-    const replay = { subscription_id: id, since: 0, types_json: null, come_to: 1, last: 3 }
+    const replay = { subscription_id: id, since: 0, types_json: null, filter_json: null, come_to: 1, last: 3 }
     for (const through of [0, 1])
       await store.write((tx) => enqueueReplayed(tx, { ...replay, through }, { now: service.clock.now() }))
     expect((await queued(store)).map(({ sequence }) => sequence)).toEqual([1, 3])

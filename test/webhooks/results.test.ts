@@ -68,7 +68,14 @@ describe.each(DATABASES)('on %s', (name) => {
           tx,
           some.map(({ seq, event_id }) => ({
             ...{ id: `whd_${seq}`, subscription_id: id, event_id, attempt: 1, status: 'succeeded' },
-            ...{ response_code: 200, duration_ms: seq, error: null, next_attempt_at: null, created_at: 1 },
+            ...{
+              response_code: 200,
+              duration_ms: seq,
+              error: null,
+              response_body: null,
+              next_attempt_at: null,
+              created_at: 1,
+            },
           })),
         )
       })

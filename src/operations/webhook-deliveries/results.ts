@@ -2,11 +2,13 @@
 import type { Services } from '../../context.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { HOUR_MS, MINUTE_MS, pause, SECOND_MS } from '../../platform/timing.ts'
+import { type Redactor, redactorOf } from '../../settings/redaction.ts'
 import { newTimedId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertWebhookDeliveries, type NewWebhookDelivery } from '../../store/webhooks/deliveries.ts'
 import { deleteQueued, giveBack, LONGEST_RETRY_MS, type Queued, resumeHeld } from '../../store/webhooks/queue.ts'
 import { lockWebhookSubscription, type SubscriptionRow, switchOff } from '../../store/webhooks/subscriptions.ts'
+import { answerText } from './answer-text.ts'
 import type { SendResult } from './send.ts'
 
 /** Delays in milliseconds from the start of the first attempt, the second and so on to the next one. */
@@ -42,7 +44,7 @@ export async function writeUnlessBusy<T>(until: number, write: () => Promise<T>)
   }
 }
 
-type RecordServices = Pick<Services, 'store' | 'clock' | 'log'>
+type RecordServices = Pick<Services, 'store' | 'clock' | 'log' | 'config'>
 
 /** An attempt that has ended, with its result. */
 export interface EndedAttempt {
@@ -91,7 +93,12 @@ async function recordResults(tx: Tx, services: RecordServices, ended: readonly E
     const { queued } = attempt
     if (await giveBack(tx, queued, { attempts: queued.attempts + 1, next_attempt_at })) settled.add(queued.seq)
   }
-  await insertWebhookDeliveries(tx, ended.filter(({ queued }) => settled.has(queued.seq)).map(deliveryRow))
+  const redactor = redactorOf(services.config)
+  const written = ended.filter(({ queued }) => settled.has(queued.seq))
+  await insertWebhookDeliveries(
+    tx,
+    written.map((attempt) => deliveryRow(attempt, redactor)),
+  )
 }
 
 /** The last failure of an event keeps it in the queue and switches off its subscription. */
@@ -110,7 +117,7 @@ async function recordLastFailure(
   return true
 }
 
-function deliveryRow(attempt: EndedAttempt): NewWebhookDelivery {
+function deliveryRow(attempt: EndedAttempt, redactor: Redactor): NewWebhookDelivery {
   const { subscription, queued, startedAt, result } = attempt
   return {
     id: newTimedId('whd', startedAt),
@@ -121,6 +128,7 @@ function deliveryRow(attempt: EndedAttempt): NewWebhookDelivery {
     response_code: result.status,
     duration_ms: result.duration_ms,
     error: result.error,
+    response_body: answerText(result.answer, { isFailure: result.error !== null, redactor }),
     next_attempt_at: nextAttemptAt(attempt),
     created_at: startedAt,
   }
@@ -128,7 +136,7 @@ function deliveryRow(attempt: EndedAttempt): NewWebhookDelivery {
 
 /** Returns the delivery to the queue, and switches off the subscription because its secret cannot be read. */
 export async function switchOffUnreadable(
-  { store, clock }: RecordServices,
+  { store, clock }: Pick<RecordServices, 'store' | 'clock'>,
   { id, secret }: Pick<SubscriptionRow, 'id' | 'secret'>,
   queued: Queued,
 ): Promise<void> {

@@ -26,6 +26,8 @@ export interface SendResult {
   error: string | null
   /** Time until the end of the answer's headers, or until the failure. */
   duration_ms: number
+  /** The first bytes of the answer's body. */
+  answer?: Uint8Array
 }
 
 /**
@@ -41,9 +43,10 @@ export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult
   })
   let answered: SendResult | undefined
   try {
-    await post(outgoing, await transport(), (status) => {
+    const answer = await post(outgoing, await transport(), (status) => {
       answered = result(status, status >= 200 && status < 300 ? null : answerText(status))
     })
+    if (answered !== undefined && answer.byteLength > 0) return { ...answered, answer }
   } catch (error) {
     const isLate = error instanceof TimeoutError
     return result(null, isLate ? `no answer within ${outgoing.timeoutMs / 1000} s` : failureText(error))
@@ -68,7 +71,7 @@ async function post(
   { url: text, body, timeoutMs, ending, allowPrivate, ports, ...outgoing }: OutgoingWebhook,
   { connectionsOf, hostOf, postWebhook, ReceiverRefused, resolverFor, urlRefusal }: Transport,
   answered: (status: number) => void,
-): Promise<void> {
+): Promise<Uint8Array> {
   const url = parseUrl(text)
   if (url === undefined) throw new ReceiverRefused('the URL cannot be parsed')
   // An address in the URL is used without a lookup, so nothing else would check it.
@@ -78,7 +81,7 @@ async function post(
   const connections = connectionsOf({ resolve: outgoing.resolve ?? resolverFor(allowPrivate), allowPrivate }, ending)
   const headers = { ...outgoing.headers, 'content-type': 'application/json', 'user-agent': USER_AGENT }
   const { origin, pathname, search } = url
-  await postWebhook(connections, { origin, path: pathname + search, headers, body, timeoutMs }, answered)
+  return postWebhook(connections, { origin, path: pathname + search, headers, body, timeoutMs }, answered)
 }
 
 const FAILURES: Record<string, string> = {

@@ -15,6 +15,8 @@ export interface WebhookRequest {
 
 /** Largest body that is read to reuse its connection. With a larger body the connection is destroyed. */
 const ANSWER_BODY_LIMIT = 16_384
+/** Bytes of a body that are returned. */
+const KEPT_BYTES = 4_096
 /** Longest wait for the rest of a body, which may be slow or endless. */
 const ANSWER_BODY_TIMEOUT_MS = 1_000
 /** If a connection was being closed when the request was sent, that shows within this time. */
@@ -24,18 +26,18 @@ const FIRST_FINAL_STATUS = 200
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /**
- * Posts the request and calls `answered` with the status. Resolves once the connection is free or closed, at most a
- * second later. Throws TimeoutError, even while the connection is being opened, or the error of the connection.
+ * Posts the request and calls `answered` with the status. Resolves with the first bytes of the answer's body once the
+ * connection is free or closed, at most a second later. Throws TimeoutError, even while the connection is being opened, or the error of the connection.
  */
 export async function postWebhook(
   connections: Connections,
   request: WebhookRequest,
   answered: (status: number) => void,
-): Promise<void> {
+): Promise<Uint8Array> {
   const begun = performance.now()
   const mayBeKept = connections.addSpare(request.origin, -1) > 0
   try {
-    await postOnce(connections, request, answered).catch((error) => {
+    return await postOnce(connections, request, answered).catch((error) => {
       const ms = performance.now() - begun
       // Receivers close idle connections at any time, so a request may be sent on a closing one.
       const isUnheard = mayBeKept && ms < CLOSED_WITHIN_MS && CLOSED.has(String(error.code))
@@ -56,16 +58,17 @@ function postOnce(
   { agent, running }: Connections,
   { origin, path, headers, body, timeoutMs }: WebhookRequest,
   answered: (status: number) => void,
-): Promise<void> {
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
     let stopped: Error | undefined
     let isAnswered = false
     let bytes = 0
+    const kept: Uint8Array[] = []
     const end = (error?: Error) => {
       clearTimeout(timer)
       running.delete(stop)
-      if (isAnswered || error === undefined) resolve()
+      if (isAnswered || error === undefined) resolve(Buffer.concat(kept).subarray(0, KEPT_BYTES))
       else reject(error)
     }
     const stop = (reason: Error) => {
@@ -91,6 +94,8 @@ function postOnce(
           timer = setTimeout(() => stop(new Error('the body is slow')), ANSWER_BODY_TIMEOUT_MS)
         },
         onResponseData(_, piece) {
+          // A piece may be a part of a larger buffer, which would stay in memory with it.
+          if (bytes < KEPT_BYTES) kept.push(Uint8Array.from(piece.subarray(0, KEPT_BYTES)))
           bytes += piece.byteLength
           if (bytes > ANSWER_BODY_LIMIT) stop(new Error('the body is large'))
         },

@@ -1,16 +1,19 @@
 /** Webhook subscriptions: create, change, delete, read, list, test, replay, and rotate secrets. */
+import type { Event } from '../../api/events.ts'
 import type { Api, WebhookSubscription } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import type { WebhookFilter } from '../../api/webhook-filters.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, forbidden } from '../../platform/errors.ts'
-import { HOUR_MS } from '../../platform/timing.ts'
+import { DAY_MS, HOUR_MS, isoTime } from '../../platform/timing.ts'
+import { maskedHeaders } from '../../platform/webhook-signature.ts'
 import { writeEvent } from '../../store/events/drafts.ts'
-import { findEvents, firstSequenceSince, lastSequence } from '../../store/events/events.ts'
+import { findEvent, findEvents, firstSequenceSince, lastSequence } from '../../store/events/events.ts'
 import { lockFirstSequence, removedEvents } from '../../store/events/retention.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader, Tx } from '../../store/store.ts'
-import { pageWebhookDeliveries } from '../../store/webhooks/deliveries.ts'
+import { attemptsSince, findWebhookDelivery, pageWebhookDeliveries } from '../../store/webhooks/deliveries.ts'
 import { countReplays, enqueueReplayed, insertReplay, requeueEvents } from '../../store/webhooks/enqueuing.ts'
 import { resumeHeld } from '../../store/webhooks/queue.ts'
 import {
@@ -26,12 +29,14 @@ import {
 import {
   eventRecord,
   flagFilter,
-  listOf,
-  oneOf,
+  fromJson,
+  fromJsonOrNull,
   recordPage,
   requireRecord,
+  storedSubscription,
   webhookDeliveryRecord,
   webhookSubscriptionRecord,
+  webhookSubscriptionRecords,
 } from '../api-records.ts'
 import { eventMissing, eventsRemoved } from '../events.ts'
 import { checkReceiver } from './check-receiver.ts'
@@ -48,6 +53,8 @@ export async function createWebhookSubscription(
   const id = newId('whs')
   const { secret, columns } = makeWebhookSecret(context, id)
   const now = context.clock.now()
+  const filter = input.filter ?? null
+  const sample_event = (await samplesOf(filter))(input.enabled_events, filter, now)
   return context.commit(async (tx) => {
     await requireRoom(context, tx)
     const stored = await insertWebhookSubscription(tx, {
@@ -55,6 +62,7 @@ export async function createWebhookSubscription(
       api_key_id: context.actor.apiKeyId,
       url: input.url,
       enabled_events_json: enabledEventsJson(input.enabled_events),
+      filter_json: filterJson(filter),
       active: 1,
       ...columns,
       disabled_reason: null,
@@ -64,9 +72,21 @@ export async function createWebhookSubscription(
       created_at: now,
       updated_at: now,
     })
-    return { ...webhookSubscriptionRecord(stored), secret }
+    return { ...(await webhookSubscriptionRecord(tx, stored)), secret, sample_event }
   })
 }
+
+/** An event that the filter matches; null without a filter. */
+type Sampling = (enabled: readonly string[], filter: WebhookFilter | null, now: number) => Event | null
+
+/** What events say is loaded only if there is a filter. */
+async function samplesOf(filter: unknown): Promise<Sampling> {
+  if (filter === null) return () => null
+  const { sampleEvent } = await import('./filter-sample.ts')
+  return (enabled, wanted, now) => (wanted === null ? null : sampleEvent(enabled, wanted, now))
+}
+
+const filterJson = (filter: WebhookFilter | null): string | null => (filter === null ? null : JSON.stringify(filter))
 
 async function requireRoom({ actor, config: { values } }: Context, tx: Tx): Promise<void> {
   const { ofKey, ofAll } = await countSubscriptions(tx, actor.apiKeyId)
@@ -81,36 +101,51 @@ async function requireRoom({ actor, config: { values } }: Context, tx: Tx): Prom
   refuseFull('This installation', ofAll, 'webhooks.max')
 }
 
-/** Changes the URL or events of a subscription, or switches it on or off. A request without a change writes nothing. */
+/** Changes a subscription, or switches it on or off. A request without a change writes nothing. */
 export async function updateWebhookSubscriptionById(
   context: Context,
   input: Input<Routes['update']>,
 ): Promise<Result<Routes['update']>> {
-  const { id, url, enabled_events, active, commitment } = input
-  await ownSubscription(context, context.store.db, id)
+  const { id, url, active, commitment } = input
+  const own = await ownSubscription(context, context.store.db, id)
   if (url !== undefined) await checkReceiver(context, url)
+  const sampled = await samplesOf(input.filter ?? own.filter_json)
   return context.commit(async (tx) => {
     const before = requireRecord(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
     const moves = url !== undefined && url !== before.url
     const switches = active !== undefined && active !== (before.active === 1)
-    const events = enabled_events === undefined ? before.enabled_events_json : enabledEventsJson(enabled_events)
     const commits = commitment !== undefined && commitment !== before.commitment
-    if (!moves && !switches && !commits && events === before.enabled_events_json)
-      return webhookSubscriptionRecord(before)
+    const wanted = wantedAfter(input, before)
+    const sample_event = sampled(fromJson(wanted.enabled_events_json), filterOf(wanted), context.clock.now())
+    const isWanted =
+      wanted.enabled_events_json === before.enabled_events_json && wanted.filter_json === before.filter_json
+    if (!moves && !switches && !commits && isWanted)
+      return { ...(await webhookSubscriptionRecord(tx, before)), sample_event }
     const stored = await updateWebhookSubscription(tx, id, {
       ...(moves ? { url } : {}),
       ...(commits ? { commitment } : {}),
       ...(switches ? { active: active ? 1 : 0, disabled_reason: active ? null : BY_REQUEST } : {}),
-      enabled_events_json: events,
+      ...wanted,
       receiver_revision: before.receiver_revision + (moves || (switches && active) ? 1 : 0),
       updated_at: context.clock.now(),
     })
     // The subscription's row is locked, and ending attempts wait for it, so that no delivery is put on hold after
     // this.
     if (switches && active) await resumeHeld(tx, id, context.clock.now())
-    return webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id))
+    const changed = requireRecord(stored, 'webhook subscription', id)
+    return { ...(await webhookSubscriptionRecord(tx, changed)), sample_event }
   })
 }
+
+type Wanted = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json' | 'filter_json'>
+
+/** The types and the filter after a change; what it omits stays. */
+const wantedAfter = ({ enabled_events, filter }: Input<Routes['update']>, before: Wanted): Wanted => ({
+  enabled_events_json: enabled_events === undefined ? before.enabled_events_json : enabledEventsJson(enabled_events),
+  filter_json: filter === undefined ? before.filter_json : filterJson(filter),
+})
+
+const filterOf = ({ filter_json }: Wanted) => fromJsonOrNull<WebhookFilter>(filter_json)
 
 /** Removes a webhook subscription. */
 export async function deleteWebhookSubscriptionById(
@@ -126,25 +161,78 @@ export async function deleteWebhookSubscriptionById(
   return answer
 }
 
-export const getWebhookSubscription = oneOf<Routes['get'], Row<'webhook_subscriptions'>>(
-  'webhook subscription',
-  findWebhookSubscription,
-  webhookSubscriptionRecord,
-)
+/** Reads one subscription. */
+export async function getWebhookSubscription(
+  { store: { db } }: Pick<Context, 'store'>,
+  { id }: Input<Routes['get']>,
+): Promise<Result<Routes['get']>> {
+  return webhookSubscriptionRecord(db, await requireSubscription(db, id))
+}
 
-export const listWebhookSubscriptions = listOf<Routes['list'], Row<'webhook_subscriptions'>>(
-  (reader, { active, ...page }) => pageWebhookSubscriptions(reader, { ...page, ...flagFilter({ active }) }),
-  webhookSubscriptionRecord,
-)
+/** Lists subscriptions, newest first. */
+export async function listWebhookSubscriptions(
+  { store: { db } }: Pick<Context, 'store'>,
+  { active, ...page }: Input<Routes['list']>,
+): Promise<Result<Routes['list']>> {
+  const { rows, next_cursor } = await pageWebhookSubscriptions(db, { ...page, ...flagFilter({ active }) })
+  return { items: await webhookSubscriptionRecords(db, rows), next_cursor }
+}
 
 /** Lists every delivery attempt of one subscription, newest first. */
 export async function listDeliveries(
   { store }: Pick<Context, 'store'>,
   { id, ...page }: Input<Routes['deliveries']>,
 ): Promise<Result<Routes['deliveries']>> {
-  requireRecord(await findWebhookSubscription(store.db, id), 'webhook subscription', id)
+  await requireSubscription(store.db, id)
   return recordPage(await pageWebhookDeliveries(store.db, { ...page, subscription_id: id }), webhookDeliveryRecord)
 }
+
+/** Reads one attempt with the event that was sent. */
+export async function getDelivery(
+  { store: { db } }: Pick<Context, 'store'>,
+  { id, delivery_id }: Input<Routes['delivery']>,
+): Promise<Result<Routes['delivery']>> {
+  await requireSubscription(db, id)
+  const found = await findWebhookDelivery(db, delivery_id)
+  const own = found?.subscription_id === id ? found : null
+  const row = requireRecord(own, `delivery of ${id}`, delivery_id)
+  const event = await findEvent(db, row.event_id)
+  const headers = maskedHeaders(row.event_id, row.created_at)
+  return { ...webhookDeliveryRecord(row), request: { headers, body: event === null ? null : eventRecord(event) } }
+}
+
+/** Attempts that the figures of a receiver are made of. */
+const MOST_COUNTED = 5_000
+
+/** Counts the attempts of the last day, and how long the receiver took. */
+export async function webhookStatsOf(
+  { store: { db }, clock }: Pick<Context, 'store' | 'clock'>,
+  { id }: Input<Routes['stats']>,
+): Promise<Result<Routes['stats']>> {
+  await requireSubscription(db, id)
+  const since = clock.now() - DAY_MS
+  const attempts = await attemptsSince(db, id, since, MOST_COUNTED)
+  const succeeded = attempts.filter(({ status }) => status === 'succeeded').length
+  // Without an answer there is only the time of the failure.
+  const answered = attempts.flatMap(({ response_code, duration_ms }) =>
+    response_code === null ? [] : (duration_ms ?? []),
+  )
+  answered.sort((a, b) => a - b)
+  const within = (share: number) => answered[Math.max(0, Math.ceil(answered.length * share) - 1)] ?? null
+  return {
+    since: isoTime(since),
+    attempts: attempts.length,
+    succeeded,
+    failed: attempts.length - succeeded,
+    success_percent: attempts.length === 0 ? null : Math.floor((succeeded * 1_000) / attempts.length) / 10,
+    p50_ms: within(0.5),
+    p95_ms: within(0.95),
+    truncated: attempts.length === MOST_COUNTED,
+  }
+}
+
+const requireSubscription = async (reader: Reader, id: string): Promise<Row<'webhook_subscriptions'>> =>
+  requireRecord(await findWebhookSubscription(reader, id), 'webhook subscription', id)
 
 /** Writes a `webhook.test_event` for one subscription. */
 export async function testWebhookSubscription(
@@ -157,7 +245,7 @@ export async function testWebhookSubscription(
       type: 'webhook.test_event',
       resource_type: 'webhook_subscription',
       resource_id: id,
-      object: webhookSubscriptionRecord(subscription),
+      object: storedSubscription(subscription),
       dedupe_by: newId('test'),
       origin: {
         external_uid: context.externalUid ?? null,
@@ -173,8 +261,8 @@ export async function testWebhookSubscription(
 const MOST_REPLAYS = 10
 
 /**
- * `since` selects events of the subscription's types: the first ones at once, the others step by step. An event named
- * by id is delivered whatever its type. Events after the subscription's cursor wait until it reaches them.
+ * `since` selects events of the subscription's types that its filter wants: the first ones at once, the others step by step. An event named
+ * by id is delivered whatever its type and the filter. Events after the subscription's cursor wait until it reaches them.
  */
 export async function replayEvents(
   context: Context,
@@ -211,6 +299,7 @@ async function replaySince(
     last,
     created_at: now,
     types_json: subscription.enabled_events_json,
+    filter_json: subscription.filter_json,
   }
   let { queued, through } = await enqueueReplayed(tx, { ...replay, through: first - 1 }, { now })
   if (through === replay.come_to && through < last) {
@@ -264,7 +353,7 @@ export async function rotateSecret(
       updated_at: now,
     })
     return {
-      ...webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id)),
+      ...(await webhookSubscriptionRecord(tx, requireRecord(stored, 'webhook subscription', id))),
       secret,
       previous_secret_expires_at: until === null ? null : new Date(until).toISOString(),
     }
@@ -288,7 +377,7 @@ async function ownSubscription(
   reader: Reader,
   id: string,
 ): Promise<Row<'webhook_subscriptions'>> {
-  const row = requireRecord(await findWebhookSubscription(reader, id), 'webhook subscription', id)
+  const row = await requireSubscription(reader, id)
   if (row.api_key_id === actor.apiKeyId || actor.scopes.includes('*')) return row
   throw forbidden(
     row.api_key_id === null

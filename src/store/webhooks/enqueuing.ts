@@ -1,15 +1,22 @@
 /** Fills the delivery queue: with the new events of each subscription, and with replayed ones. */
-import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
+import {
+  type ExpressionBuilder,
+  type Insertable,
+  type InsertQueryBuilder,
+  type InsertResult,
+  type RawBuilder,
+  sql,
+} from 'kysely'
+import { partsOf } from '../queries/parts.ts'
 import { inserting } from '../queries/records.ts'
 import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
+import { ReadEvent, TEST_EVENT, wants } from './filter-match.ts'
 import { untriedOf } from './queue.ts'
 
 /** While this many first attempts of a subscription are pending, no further events are queued for it. */
 const MOST_UNTRIED = 500
 
-/** A test event is delivered only to the subscription that it is about, regardless of its enabled types. */
-const TEST = 'webhook.test_event'
 const ALL_TYPES = '["*"]'
 
 /** Pairs of a subscription `s` and an event `e`, each of which may become a delivery. */
@@ -18,7 +25,7 @@ const pairsOf = (tx: Tx, ids: readonly string[]) =>
 
 /** Whether the type of an event is in a stored list of types: in its JSON each stands between quotes. */
 const isWanted = (typesJson: RawBuilder<string>) =>
-  sql<boolean>`case when e.type = ${sql.lit(TEST)} then e.resource_id = s.id
+  sql<boolean>`case when e.type = ${sql.lit(TEST_EVENT)} then e.resource_id = s.id
     else ${typesJson} like '%"*"%' or ${typesJson} like '%"' || e.type || '"%' end`
 
 const COLUMNS = [
@@ -42,7 +49,7 @@ interface Enqueuing {
 }
 
 /** Queues each pair for its first attempt, in the order of events; returns their number. */
-async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, { now, againUpTo }: Enqueuing): Promise<number> {
+async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, enqueuing: Enqueuing): Promise<number> {
   const rows = pairs
     .select([
       's.id as subscription_id',
@@ -52,11 +59,18 @@ async function enqueue(tx: Tx, pairs: ReturnType<typeof pairsOf>, { now, againUp
       // An event that must be final is checked once more before its first attempt.
       sql<'unfinal'>`case s.commitment when 'finalized' then 'unfinal' else 'waiting' end`.as('state'),
       sql.lit(0).as('attempts'),
-      sql<number>`cast(${now} as bigint)`.as('next_attempt_at'),
+      sql<number>`cast(${enqueuing.now} as bigint)`.as('next_attempt_at'),
       sql.lit(0).as('claimed_until'),
     ])
     .orderBy('e.sequence')
-  const insertion = tx.insertInto('webhook_queue').columns(COLUMNS).expression(rows)
+  return insertOnce(tx.insertInto('webhook_queue').columns(COLUMNS).expression(rows), enqueuing)
+}
+
+/** What is queued already stays, or starts again. Returns the number of rows that were written. */
+async function insertOnce(
+  insertion: InsertQueryBuilder<Tables, 'webhook_queue', InsertResult>,
+  { now, againUpTo }: Enqueuing,
+): Promise<number> {
   const { numInsertedOrUpdatedRows } = await insertion
     .onConflict((conflict) => {
       const same = conflict.columns(['subscription_id', 'event_id'])
@@ -113,8 +127,9 @@ const isFull = (is: ExpressionBuilder<Tables & { s: Tables['webhook_subscription
   )
 
 /**
- * Moves the cursors of the subscriptions that are still at `after`, and queues for each its enabled events up to `to`,
- * each once. It leaves out subscriptions that another process has moved, or that were removed or deactivated.
+ * Moves the cursors of the subscriptions that are still at `after`, and queues for each its enabled events up to `to`
+ * that its filter wants, each once. It leaves out subscriptions that another process has moved, or that were removed or
+ * deactivated.
  */
 export async function enqueueNew(
   tx: Tx,
@@ -127,16 +142,62 @@ export async function enqueueNew(
     .where('id', 'in', ids)
     .where('cursor', '=', after)
     .where('active', '=', 1)
-    .returning('id')
+    .returning(['id', 'commitment', 'enabled_events_json', 'filter_json'])
     .execute()
-  if (moved.length === 0) return
-  const movedIds = moved.map(({ id }) => id)
-  const pairs = pairsOf(tx, movedIds)
-    .where('e.sequence', '>', after)
-    .where('e.sequence', '<=', to)
-    .where(isWanted(sql.ref('s.enabled_events_json')))
-  await enqueue(tx, pairs, { now, againUpTo: null })
+  const [filtered, others] = [moved.filter(isFiltered), moved.filter((each) => !isFiltered(each))]
+  const enqueuing = { now, againUpTo: null }
+  if (others.length > 0) {
+    const ofOthers = others.map(({ id }) => id)
+    const pairs = pairsOf(tx, ofOthers)
+      .where('e.sequence', '>', after)
+      .where('e.sequence', '<=', to)
+      .where(isWanted(sql.ref('s.enabled_events_json')))
+    await enqueue(tx, pairs, enqueuing)
+  }
+  if (filtered.length > 0) await enqueueMatching(tx, filtered, { after, to }, enqueuing)
 }
+
+const isFiltered = ({ filter_json }: Pick<Row<'webhook_subscriptions'>, 'filter_json'>) => filter_json !== null
+
+type Filtered = Pick<Row<'webhook_subscriptions'>, 'id' | 'commitment' | 'enabled_events_json' | 'filter_json'>
+
+/** Events that are read at a time to be compared with filters; each may have half a megabyte. */
+const READ_AT_ONCE = 50
+
+/** Queues for each subscription the events after `after` and up to `to` that its filter wants. */
+async function enqueueMatching(
+  tx: Tx,
+  subscriptions: readonly Filtered[],
+  { after, to }: { after: number; to: number },
+  enqueuing: Enqueuing,
+): Promise<void> {
+  for (let from = after; from < to; from += READ_AT_ONCE) {
+    const events = tx.selectFrom('events').selectAll().where('sequence', '>', from)
+    const some = events.where('sequence', '<=', Math.min(to, from + READ_AT_ONCE)).orderBy('sequence')
+    const rows: Insertable<Tables['webhook_queue']>[] = []
+    for (const row of await some.execute()) {
+      const event = new ReadEvent(row)
+      for (const subscription of subscriptions)
+        if (wants(subscription, event)) rows.push(firstAttempt(subscription, row, enqueuing.now))
+    }
+    for (const part of partsOf(rows)) await insertOnce(tx.insertInto('webhook_queue').values(part), enqueuing)
+  }
+}
+
+const firstAttempt = (
+  { id, commitment }: Filtered,
+  event: Row<'events'>,
+  now: number,
+): Insertable<Tables['webhook_queue']> => ({
+  subscription_id: id,
+  event_id: event.id,
+  sequence: event.sequence,
+  resource: `${event.resource_type}:${event.resource_id}`,
+  state: commitment === 'finalized' ? 'unfinal' : 'waiting',
+  attempts: 0,
+  next_attempt_at: now,
+  claimed_until: 0,
+})
 
 type Replay = Row<'webhook_replays'>
 
@@ -148,8 +209,9 @@ export async function countReplays(reader: Reader, subscriptionId: string, limit
   return (await open.limit(limit).execute()).length
 }
 
-/** Events that one step of a replay examines, and the most that it queues. */
+/** Events that one step of a replay examines, with a filter that reads them, and the most that it queues. */
 const EXAMINED_PER_STEP = 2_000
+const READ_PER_STEP = 500
 const QUEUED_PER_STEP = 1_000
 
 /**
@@ -159,22 +221,26 @@ const QUEUED_PER_STEP = 1_000
  */
 export async function enqueueReplayed(
   tx: Tx,
-  replay: Pick<Replay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>,
+  replay: Pick<Replay, 'subscription_id' | 'since' | 'types_json' | 'filter_json' | 'come_to' | 'through' | 'last'>,
   { now, until = replay.last }: { now: number; until?: number },
 ): Promise<{ queued: number; through: number }> {
-  const { subscription_id: id, since, types_json, come_to, through, last } = replay
+  const { subscription_id: id, since, types_json, filter_json, come_to, through, last } = replay
   const isPast = through < come_to
-  const most = Math.min(through + EXAMINED_PER_STEP, until, isPast ? come_to : last)
+  const examined = filter_json === null ? EXAMINED_PER_STEP : READ_PER_STEP
+  const most = Math.min(through + examined, until, isPast ? come_to : last)
+  const types = types_json ?? ALL_TYPES
   const events = pairsOf(tx, [id])
     .where('e.sequence', '>', through)
     .where('e.sequence', '<=', most)
     .where('e.created_at', '>=', since)
-    .where(isWanted(sql`${types_json ?? ALL_TYPES}`))
+    .where(isWanted(sql`${types}`))
   const unattempted = events.where(({ not, exists, selectFrom }) => {
     const attempts = selectFrom('webhook_deliveries as d').select('d.seq').whereRef('d.event_id', '=', 'e.id')
     return not(exists(attempts.whereRef('d.subscription_id', '=', 's.id')))
   })
-  const wanted = isPast ? events : unattempted
+  const ofTypes = isPast ? events : unattempted
+  const wanted =
+    filter_json === null ? ofTypes : await matchingOf(ofTypes, { id, enabled_events_json: types, filter_json })
   const inOrder = wanted.select('e.sequence').orderBy('e.sequence')
   const lastOfMany = await inOrder
     .limit(1)
@@ -183,6 +249,23 @@ export async function enqueueReplayed(
   const to = lastOfMany?.sequence ?? most
   const queued = await enqueue(tx, wanted.where('e.sequence', '<=', to), { now, againUpTo: come_to })
   return { queued, through: to }
+}
+
+/** The pairs of one subscription whose event its filter wants. */
+async function matchingOf(
+  pairs: ReturnType<typeof pairsOf>,
+  subscription: Omit<Filtered, 'commitment'>,
+): Promise<ReturnType<typeof pairsOf>> {
+  const matching: number[] = []
+  for (let after = 0, isMore = true; isMore; ) {
+    const next = pairs.selectAll('e').where('e.sequence', '>', after).orderBy('e.sequence').limit(READ_AT_ONCE)
+    const events = await next.execute()
+    for (const event of events) if (wants(subscription, new ReadEvent(event))) matching.push(event.sequence)
+    after = events.at(-1)?.sequence ?? after
+    isMore = events.length === READ_AT_ONCE
+  }
+  // An empty list is not valid SQL on both databases; no event has the sequence 0.
+  return pairs.where('e.sequence', 'in', [0, ...matching])
 }
 
 /** Returns the next replay after the one numbered `after` that its subscription and its receiver are ready for. */

@@ -8,6 +8,8 @@ interface WebhookSubscriptionsTable {
   api_key_id: string | null
   url: string
   enabled_events_json: string
+  /** Filter of the events of these types; null for all. */
+  filter_json: string | null
   active: number
   /** Sealed signing secret. */
   secret: Buffer
@@ -35,6 +37,8 @@ interface WebhookDeliveriesTable {
   response_code: number | null
   duration_ms: number | null
   error: string | null
+  /** The first characters of the receiver's answer, printable and without secrets; null if it sent none. */
+  response_body: string | null
   next_attempt_at: number | null
   created_at: number
 }
@@ -68,6 +72,8 @@ interface WebhookReplaysTable {
   since: number
   /** Event types that the subscription had enabled at the time of the request; null means all. */
   types_json: string | null
+  /** Filter of the subscription at the time of the request; null for all events of these types. */
+  filter_json: string | null
   /**
    * The subscription's cursor at the time of the request; later events are delivered once, by the replay or by regular
    * delivery.

@@ -1,17 +1,20 @@
-/** What each event says: when it is reported, and the fields of its `data.object`. docs/events.md is made from it. */
+/**
+ * What each event says: when it is reported, the fields of its `data.object`, and a sample. docs/events.md is made from
+ * it, and filters of webhook subscriptions are checked against it.
+ */
 import { z } from '@hono/zod-openapi'
-import { airdrop } from '../src/api/airdrops.ts'
-import { address, digits, poolAddress, signatureText } from '../src/api/chain-scalars.ts'
-import type { EventType } from '../src/api/event-types.ts'
-import { feeClaim } from '../src/api/fee-claims.ts'
-import { goldLock } from '../src/api/gold-locks.ts'
-import { merkleTree } from '../src/api/merkle-trees.ts'
-import { nft } from '../src/api/nfts.ts'
-import { pool } from '../src/api/pools.ts'
-import { stake } from '../src/api/stakes.ts'
-import { token } from '../src/api/tokens.ts'
-import { transaction } from '../src/api/transactions.ts'
-import { webhookSubscription } from '../src/api/webhook-subscriptions.ts'
+import { airdrop } from './airdrops.ts'
+import { address, digits, poolAddress, signatureText } from './chain-scalars.ts'
+import type { EventType } from './event-types.ts'
+import { feeClaim } from './fee-claims.ts'
+import { goldLock } from './gold-locks.ts'
+import { merkleTree } from './merkle-trees.ts'
+import { nft } from './nfts.ts'
+import { pool } from './pools.ts'
+import { stake } from './stakes.ts'
+import { token } from './tokens.ts'
+import { transaction } from './transactions.ts'
+import { storedSubscription } from './webhook-subscriptions.ts'
 
 /** Events about one kind of resource, with the same fields. */
 interface EventFamily {
@@ -29,6 +32,8 @@ interface CataloguedEvent {
   when: string
   /** Fields that only this event has. */
   more?: z.ZodRawShape
+  /** What its sample has instead of the example of its family. */
+  sample?: Record<string, unknown>
 }
 
 /** Where the chain shows what an event reports. */
@@ -76,12 +81,18 @@ export const EVENT_FAMILIES: readonly EventFamily[] = [
       'pool.created': {
         when: 'A launch was built. Nothing is on chain yet',
         more: { curve_progress: z.null(), state: z.null(), fee_metrics: z.null() },
+        sample: { status: 'pending', curve_progress: null, state: null, fee_metrics: null },
       },
       'pool.live': { when: 'The launch is confirmed: the pool trades', more: evidence },
-      'pool.migration_triggered': { when: 'The curve is full, and waits for its migration', more: evidence },
+      'pool.migration_triggered': {
+        when: 'The curve is full, and waits for its migration',
+        more: evidence,
+        sample: { status: 'migration_triggered' },
+      },
       'pool.migrated': {
         when: 'The curve has become a DAMM v2 pool',
         more: { ...evidence, migrated_to: address.meta({ description: 'Address of the DAMM v2 pool' }) },
+        sample: { status: 'migrated', migrated_to: 'HLKLEZE2fpmaJqNyWHHzNJgZ3kyU9R7Q8fGZBKBTVLqa' },
       },
       'pool.failed': {
         when: 'The launch did not land, or another pool has its ticker',
@@ -92,6 +103,7 @@ export const EVENT_FAMILIES: readonly EventFamily[] = [
           taken_by: address.optional().meta({ description: 'With `ticker_taken`: the pool that has the ticker' }),
           until: z.string().optional().meta({ description: 'With `ticker_taken`: when the ticker becomes free' }),
         },
+        sample: { status: 'failed', reason: 'not_seen' },
       },
     },
     example: { type: 'pool.live', resource_id: POOL, object: { ...examplePool, ...shown } },
@@ -110,6 +122,7 @@ export const EVENT_FAMILIES: readonly EventFamily[] = [
         more: {
           recipients: z.array(z.record(z.string(), z.unknown())).meta({ description: 'Who received how much' }),
         },
+        sample: { type: 'fee_claim.split_executed', recipients: [{ recipient: WALLET, lamports: '148000000' }] },
       },
     },
     example: {
@@ -324,7 +337,7 @@ export const EVENT_FAMILIES: readonly EventFamily[] = [
     title: 'Webhook subscriptions',
     resourceType: 'webhook_subscription',
     resourceId: 'the id of the subscription',
-    fields: webhookSubscription,
+    fields: storedSubscription,
     events: {
       'webhook.test_event': { when: '`svc webhooks test` asked for a delivery to this subscription only' },
     },
@@ -337,6 +350,7 @@ export const EVENT_FAMILIES: readonly EventFamily[] = [
         enabled_events: ['pool.live'],
         active: true,
         commitment: 'confirmed',
+        filter: null,
         secret_preview: '9bX4',
         disabled_reason: null,
         created_at: '2026-11-21T12:00:00.000Z',
@@ -348,9 +362,19 @@ export const EVENT_FAMILIES: readonly EventFamily[] = [
 
 /** The family of an event. Throws if none lists it, so that a new event cannot be forgotten. */
 export function familyOf(type: EventType): EventFamily {
-  const families = EVENT_FAMILIES.filter(({ events }) => type in events)
-  if (families.length !== 1) throw new Error(`tools/event-catalog.ts lists ${type} ${families.length} times, not once`)
-  return families[0]!
+  const [family, ...others] = EVENT_FAMILIES.filter(({ events }) => type in events)
+  if (family === undefined || others.length > 0)
+    throw new Error(`src/api/event-catalog.ts lists ${type} ${family ? others.length + 1 : 0} times, not once`)
+  return family
+}
+
+/** An example of the `data.object` of an event. */
+export function sampleObject(type: EventType): Record<string, unknown> {
+  const { resourceType, events, example } = familyOf(type)
+  const { shape } = objectOf(type)
+  const own = Object.entries({ ...example.object, ...events[type]?.sample })
+  const known = Object.fromEntries(own.filter(([name]) => Object.hasOwn(shape, name)))
+  return { resource_type: resourceType, resource_id: example.resource_id, ...known }
 }
 
 /** The fields of an event's `data.object`; any other field is a fault. */
