@@ -25,6 +25,7 @@ const ACRONYMS: Readonly<Record<string, string>> = {
   ip: 'IP',
   ms: 'ms',
   nft: 'NFT',
+  rpc: 'RPC',
   sol: 'SOL',
   uri: 'URI',
   url: 'URL',

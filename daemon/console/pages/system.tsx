@@ -19,7 +19,7 @@ const WORKER_FIELDS = [
   'stalled_reason',
 ] as const
 
-/** What is shown of /metrics, by the beginning of the names. */
+/** What is shown of /metrics, by the beginning of the names; zeros are left out. */
 const FIGURES: Readonly<Record<string, RegExp>> = {
   'Database and disk': /^svc_(?:database|data_dir)_/,
   Nodes: /^svc_rpc_endpoint_/,
@@ -56,8 +56,8 @@ export const systemPage: ConsolePage = {
               <Rows
                 title={title}
                 heads={['Figure', 'Of', 'Value']}
-                rows={figures.filter(({ name }) => names.test(name)).map(rowOf)}
-                empty="There are no figures yet."
+                rows={figures.filter(({ name, value }) => names.test(name) && value !== '0').map(rowOf)}
+                empty="All figures are 0."
               />
             </>
           ))}
