@@ -38,6 +38,9 @@ const words = (text: string) => [...text.matchAll(/[a-z_]+/g)].map(([word]) => w
 /** Tokens in the order of their table, without the few whose mint is closed: these are passed over. */
 const isOfListedTokens = (text: string) => / from "tokens" where "raw_json" is not null order by "seq" desc /.test(text)
 
+/** Sessions in the order of their table: links and expired ones are passed over, which are those of an hour at most. */
+const isOfOpenSessions = (text: string) => / from "console_sessions" where "opened_at" is not null /.test(text)
+
 /** What needs a person is found by indexes, and is so little that it is put in order. */
 const isOfAttention = (text: string) => / left join "attention_snoozes" /.test(text)
 
@@ -48,7 +51,10 @@ async function planOnSqlite({ db }: Store, { sql: text, parameters }: CompiledQu
   // As many rows as the page has, in the order of the table or of the few that an index is of.
   const isPage =
     / limit /.test(text) &&
-    (!/ where /.test(text) || isOfListedTokens(text) || lines.some((line) => / transactions_by_sends$/.test(line)))
+    (!/ where /.test(text) ||
+      isOfListedTokens(text) ||
+      isOfOpenSessions(text) ||
+      lines.some((line) => / transactions_by_sends$/.test(line)))
   // At most as many rows as a step takes are put in order.
   const isStep = /"sequence" > \? and "sequence" <= \?/.test(text)
   // What a part of the statement has found by an index, and rows that the statement itself contains.

@@ -93,6 +93,7 @@ const FILTERS: Record<string, Record<string, string>> = {
   'auditEntries.list': { action: 'signer.paused', order: 'asc' },
   'apiKeys.list': {},
   'approvers.list': {},
+  'consoleSessions.list': {},
   'attention.list': { kind: 'receiver_off', snoozed: 'true' },
   'ledger.list': {
     pool: address(),
@@ -444,6 +445,7 @@ const TABLES: Record<string, string> = {
   'auditEntries.list': 'audit_entries',
   'apiKeys.list': 'api_keys',
   'approvers.list': 'approvers',
+  'consoleSessions.list': 'console_sessions',
 }
 /** Columns that number the rows. */
 const PLACES: Record<string, string> = { events: 'sequence', audit_entries: 'sequence' }
