@@ -3,6 +3,8 @@
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { PoolTrade } from '../src/api/pool-trades.ts'
+import { readDammV2Pool } from '../src/chain/programs/damm-v2/index.ts'
 import { readDbcPool } from '../src/chain/programs/dbc/index.ts'
 import { splitAmount } from '../src/operations/fee-claims/plan-claim.ts'
 import { solText } from '../src/solana/amounts.ts'
@@ -58,6 +60,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
         data.object.resource_id,
       ])
       .filter(([type]: [string]) => type.startsWith(types))
+  const traded: object[] = []
   const swap = async (at: string, trader: Keypair, side: 'buy' | 'sell', amount: bigint) => {
     const body = { payer: addressOf(trader), side, amount: String(amount) }
     const built = await ok('POST', `/v2/pools/${at}/swaps`, body)
@@ -69,6 +72,8 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     const fee = feeOf(signature)
     const [paid, received] = side === 'buy' ? [-lamports - fee - rent, tokens] : [-tokens, lamports + fee]
     expect([side, paid, received]).toEqual([side, BigInt(built.amount_in), BigInt(built.estimated_out)])
+    const amounts = { amount_in: String(paid), amount_out: String(received) }
+    traded.unshift({ pool_address: at, signature, trader: addressOf(trader), side, ...amounts })
     return built
   }
 
@@ -274,6 +279,35 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
       'fee_claim.split_executed',
     ])
     expect(NATIVE_MINT.toBase58()).toBe(after.quote_mint)
+  })
+
+  it('lists its trades before and after the migration, each once, whatever the size of a page', async () => {
+    const [after] = await get('/v2/pools?type=damm_v2')
+    const tradesOf = async (at: string, limit: number) => {
+      const found: PoolTrade[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const path: string = `/v2/pools/${at}/trades?limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`
+        const { json } = await service.request('GET', path)
+        expect(json.data.length).toBeLessThanOrEqual(limit)
+        found.push(...json.data)
+        cursor = json.meta.next_cursor
+      }
+      return found
+    }
+    const curve = await tradesOf(pool, 100)
+    const firstBuy = { side: 'buy', trader: addressOf(creator), amount_in: String(SOL / 2n), pool_address: pool }
+    expect(curve.at(-1)).toMatchObject(firstBuy)
+    const own = [...(await tradesOf(after.address, 3)), ...curve.slice(0, -1)]
+    expect(own).toMatchObject(traded)
+    for (const { traded_at, slot } of own) expect([typeof traded_at, slot > 0]).toEqual(['string', true])
+    const { price, decimals_in, decimals_out } = own[0]!
+    expect(price).toBe((await readDammV2Pool(service.services.chain, after.address))?.price)
+    expect([decimals_in, decimals_out]).toEqual([6, 9])
+    for (const limit of [1, 4]) expect(await tradesOf(pool, limit)).toEqual(curve)
+    const damaged = await service.request('GET', `/v2/pools/${pool}/trades?cursor=abc`)
+    expect([damaged.status, damaged.json.error.param]).toEqual([400, 'cursor'])
+    const none = await service.request('GET', `/v2/pools/${mint}/trades`)
+    expect([none.status, none.json.error.code]).toEqual([404, 'not_found'])
   })
 
   it('has only events with the fields that docs/events.md lists', async () => {

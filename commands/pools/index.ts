@@ -4,6 +4,7 @@ import type { PoolCreatorTransfer } from '../../src/api/creator-transfers.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { EarnedAmountsRecord, PoolEarnings } from '../../src/api/pool-earnings.ts'
 import type { PoolMigrationBuilt } from '../../src/api/pool-migrations.ts'
+import type { PoolTrade } from '../../src/api/pool-trades.ts'
 import type { SharedConfig } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
@@ -41,6 +42,34 @@ import { percentOf } from './state.ts'
 import { swap } from './swap.ts'
 import { poolVerifyVerb } from './verify.ts'
 import { watch } from './watch.ts'
+
+// `svc pools trades`: who has bought and sold, newest first.
+
+const trades = listVerb({
+  about: 'List the trades of a pool, newest first, whoever traded',
+  at: paths.pools.trades,
+  args: { address: required(poolAddress()) },
+  examples: [
+    'svc pools trades CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+    'svc pools trades CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --limit 100 --json',
+  ],
+  columns: ['traded_at', 'side', 'amount_in', 'amount_out', 'price', 'trader', 'signature'],
+  table: (items: readonly PoolTrade[]) => ({
+    columns: ['traded_at', 'side', 'paid', 'received', 'price', 'trader', 'signature'],
+    rows: items.map(
+      ({ traded_at, side, amount_in, decimals_in, amount_out, decimals_out, price, trader, signature }) => [
+        traded_at,
+        side,
+        wholeOf(amount_in, decimals_in),
+        wholeOf(amount_out, decimals_out),
+        price,
+        trader,
+        signature,
+      ],
+    ),
+  }),
+  call: (client, query) => client.pools.trades(query),
+})
 
 // `svc pools earnings`: what a pool has earned for partner, creator and protocol, by where it comes from.
 
@@ -352,6 +381,7 @@ export const poolsNoun: Noun = {
       run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
     }),
     earnings,
+    trades,
     verify: poolVerifyVerb,
     presets,
     preview,

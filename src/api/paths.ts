@@ -19,6 +19,7 @@ export const paths = {
     curveProgress: ['get', '/v2/pools/{address}/curve-progress'],
     feeMetrics: ['get', '/v2/pools/{address}/fee-metrics'],
     earnings: ['get', '/v2/pools/{address}/earnings'],
+    trades: ['get', '/v2/pools/{address}/trades'],
     verify: ['post', '/v2/pools/{address}/verifications'],
     swap: ['post', '/v2/pools/{address}/swaps'],
     transferCreator: ['post', '/v2/pools/{address}/creator-transfers'],

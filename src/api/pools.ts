@@ -31,6 +31,7 @@ import { migrationBody, poolMigrationBuilt, waitingMigration } from './pool-migr
 import { poolPreset } from './pool-presets.ts'
 import { poolPreview, previewQuery } from './pool-previews.ts'
 import { poolRehearsal } from './pool-rehearsals.ts'
+import { poolTrade } from './pool-trades.ts'
 import { poolPositionTransfer, positionTransferBody } from './position-transfers.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { anything, line, timestamp, tokenName } from './scalars.ts'
@@ -318,6 +319,17 @@ export const pools = {
       'By source, before and after the migration, exactly as the programs count it. An amount that the chain does not contain is null.',
     params: poolParams,
     data: poolEarnings,
+  }),
+  trades: defineRoute({
+    at: ['get', '/v2/pools/{address}/trades'],
+    tag: POOLS_TAG,
+    summary: 'List the trades of a pool, newest first',
+    description:
+      'Read from the history of the pool at the node, whoever traded. A page reads `limit` transactions: it may hold fewer trades, or none, and still have a next page. Nodes without a full history lack old ones.',
+    params: poolParams,
+    query: listQuery({}),
+    data: poolTrade,
+    list: true,
   }),
   verify: defineRoute({
     at: ['post', '/v2/pools/{address}/verifications'],

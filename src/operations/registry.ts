@@ -227,6 +227,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       curveProgress: (await import('./pools/reads.ts')).getCurveProgress,
       feeMetrics: (await import('./pools/reads.ts')).getFeeMetrics,
       earnings: (await import('./pools/get-earnings.ts')).getEarnings,
+      trades: (await import('./pools/list-trades.ts')).listTrades,
       verify: (await import('./pools/verify-pool.ts')).verifyPool,
       swap: (await import('./pools/acts.ts')).swapPool,
       transferCreator: (await import('./pools/acts.ts')).transferCreator,

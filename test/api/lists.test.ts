@@ -23,6 +23,7 @@ describe('a list', () => {
     ])
     expect(Object.fromEntries(filters)).toEqual({
       'pools.list': ['status', 'type', 'creator', 'mint', 'symbol'],
+      'pools.trades': [],
       'pools.presets': [],
       'feeClaims.listByPool': ['kind', 'beneficiary'],
       'feeClaims.list': ['kind', 'beneficiary'],

@@ -19,6 +19,7 @@ describe('the routes', () => {
       GET /v2/pools/{address}
       GET /v2/pools/{address}/curve-progress
       GET /v2/pools/{address}/earnings
+      GET /v2/pools/{address}/trades
       GET /v2/pools/{address}/fee-metrics
       POST /v2/pools/{address}/fee-claims
       POST /v2/pools/{address}/fee-delegations

@@ -625,6 +625,9 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     await cli.refused(['pools', 'get', 'NONE'], '<address> must be an address, and no pool here has the symbol NONE')
     await cli.refused(['fees', 'delegate', 'list', 'FULL'], `The pool ${address} has not migrated`)
 
+    const [latest] = await run(['pools', 'trades', 'FULL', '--limit', '1'])
+    expect(latest).toMatchObject({ side: 'buy', amount_in: '1000000', decimals_in: 9, pool_address: address })
+    expect((await cli.svc(['pools', 'trades', address])).stdout).toMatch(/PAID +RECEIVED +PRICE/)
     const dry = await cli.svc(['pools', 'swap', address, '--buy', '0.2', '--dry-run', '-k', keypair])
     expect(dry.stdout).toMatch(/^Buy FULL for 0\.2 SOL\n {2}pays {6}0\.2 SOL\n {2}receives {2}[\d,]+\.\d+ FULL\n/)
     const bought = await run(['pools', 'swap', address, '--buy', '0.2', '--slippage-bps', '0', '-k', keypair])

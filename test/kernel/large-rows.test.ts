@@ -289,6 +289,7 @@ describe('rows of many MiB that an earlier version stored', () => {
   /** Their rows hold no text of any length that a request or the chain may choose. */
   const bounded = [
     'pools.presets',
+    'pools.trades',
     'airdrops.claims',
     'merkleTrees.entries',
     'holderSnapshots.holders',

@@ -73,6 +73,7 @@ const FILTERS: Record<string, Record<string, string>> = {
   'holderSnapshots.holders': {},
   'locks.list': { mint: address(), recipient: address(), creator: address() },
   'pools.presets': {},
+  'pools.trades': {},
   'pools.list': { status: 'pending', type: 'dbc', creator: address(), mint: address(), symbol: 'cn7' },
   'stakes.list': { owner: address(), collection: address(), status: 'staked' },
   'nfts.list': {},
@@ -279,9 +280,10 @@ export function queryPlansSuite(
     expect(values, `${list} is new: give values for its filters`).toBeDefined()
     const names = Object.keys(route.query?.shape ?? {}).filter((field) => field !== 'limit' && field !== 'cursor')
     expect(names.toSorted(), 'filters without a value here').toEqual(Object.keys(values!).toSorted())
-    // Presets stand in the configuration, locks on the chain. Sums are of totals, of which there are few however many entries there are.
+    // Presets stand in the configuration, locks and trades on the chain. Sums are of totals, of which there are few however many entries there are.
     if (
       list === 'pools.presets' ||
+      list === 'pools.trades' ||
       list === 'merkleTrees.entries' ||
       list === 'holderSnapshots.holders' ||
       list === 'locks.list' ||

@@ -193,4 +193,10 @@ export const DAMM_V2 = programTable(PROGRAMS.dammV2.id, {
       'position:pubkey cliff_point:u64 period_frequency:u64 cliff_unlock_liquidity:u128 liquidity_per_period:u128 total_released_liquidity:u128 number_of_period:u16 padding:hex14 padding2:hex64',
     ],
   },
+  events: {
+    evt_swap2: [
+      'bd4233a826507599',
+      'pool:pubkey trade_direction:u8 collect_fee_mode:u8 has_referral:bool amount_0:u64 amount_1:u64 swap_mode:u8 included_fee_input_amount:u64 excluded_fee_input_amount:u64 amount_left:u64 output_amount:u64 next_sqrt_price:u128 claiming_fee:u64 protocol_fee:u64 compounding_fee:u64 referral_fee:u64 included_transfer_fee_amount_in:u64 included_transfer_fee_amount_out:u64 excluded_transfer_fee_amount_out:u64 current_timestamp:u64 reserve_a_amount:u64 reserve_b_amount:u64',
+    ],
+  },
 })

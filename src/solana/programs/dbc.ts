@@ -8,6 +8,9 @@ const CURVE =
 const CONFIG =
   'cliff_fee_numerator:u64 first_factor:u16 second_factor:u64 third_factor:u64 base_fee_mode:u8 pool_fees_dynamic_fee:?{bin_step:u16,bin_step_u128:u128,filter_period:u16,decay_period:u16,reduction_factor:u16,max_volatility_accumulator:u32,variable_fee_control:u32} collect_fee_mode:u8 migration_option:u8 activation_type:u8 token_type:u8 token_decimal:u8 partner_liquidity_percentage:u8 partner_permanent_locked_liquidity_percentage:u8 creator_liquidity_percentage:u8 creator_permanent_locked_liquidity_percentage:u8 migration_quote_threshold:u64 sqrt_start_price:u128 amount_per_period:u64 locked_vesting_cliff_duration_from_migration_time:u64 locked_vesting_frequency:u64 locked_vesting_number_of_period:u64 cliff_unlock_amount:u64 migration_fee_option:u8 token_supply:?{pre_migration_token_supply:u64,post_migration_token_supply:u64} creator_trading_fee_percentage:u8 token_update_authority:u8 fee_percentage:u8 creator_fee_percentage:u8 migrated_pool_fee_collect_fee_mode:u8 migrated_pool_fee_dynamic_fee:u8 pool_fee_bps:u16 pool_creation_fee:u64 partner_liquidity_vesting_info_vesting_percentage:u8 partner_liquidity_vesting_info_bps_per_period:u16 partner_liquidity_vesting_info_number_of_periods:u16 partner_liquidity_vesting_info_cliff_duration_from_migration_time:u32 partner_liquidity_vesting_info_frequency:u32 creator_liquidity_vesting_info_vesting_percentage:u8 creator_liquidity_vesting_info_bps_per_period:u16 creator_liquidity_vesting_info_number_of_periods:u16 creator_liquidity_vesting_info_cliff_duration_from_migration_time:u32 creator_liquidity_vesting_info_frequency:u32 migrated_pool_base_fee_mode:u8 migrated_pool_market_cap_fee_scheduler_params_number_of_period:u16 sqrt_price_step_bps:u16 scheduler_expiration_duration:u32 reduction_factor:u64 enable_first_swap_with_min_fee:bool compounding_fee_bps:u16 padding:hex2 curve:*{sqrt_price:u128,liquidity:u128}'
 
+const SWAPPED =
+  'pool:pubkey config:pubkey trade_direction:u8 has_referral:bool amount_0:u64 amount_1:u64 swap_mode:u8 included_fee_input_amount:u64 excluded_fee_input_amount:u64 amount_left:u64 output_amount:u64 next_sqrt_price:u128 trading_fee:u64 protocol_fee:u64 referral_fee:u64 quote_reserve_amount:u64 migration_threshold:u64 current_timestamp:u64'
+
 export const DBC = programTable(PROGRAMS.dbc.id, {
   fixed: {
     pool_authority: 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM',
@@ -191,6 +194,8 @@ export const DBC = programTable(PROGRAMS.dbc.id, {
     token_badge: ['74dbcce5f974ff96', 'token_mint:pubkey _padding:hex128'],
   },
   events: {
+    evt_swap2: ['bd4233a826507599', SWAPPED],
+    evt_swap2_with_transfer_hook: ['863ba8785e3372e7', SWAPPED],
     evt_claim_trading_fee: ['1a5375f05cca70fe', 'pool:pubkey token_base_amount:u64 token_quote_amount:u64'],
     evt_claim_creator_trading_fee: ['9ae4d7ca859bd68a', 'pool:pubkey token_base_amount:u64 token_quote_amount:u64'],
   },

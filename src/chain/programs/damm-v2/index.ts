@@ -51,6 +51,6 @@ export {
   readPositions,
 } from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
-export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
+export { type DammV2Pool, dammV2PoolsIn, dammV2PriceText, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'
 export type { PlatformShare } from './types.ts'
