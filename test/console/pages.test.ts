@@ -30,7 +30,8 @@ describe('every page of the console', () => {
     for (const path of paths) await look(path)
     const id = await subscribe(service)
     await failedDelivery(service, id, 'HTTP 500')
-    for (const path of [...paths, `/console/webhooks/${id}`]) await look(path)
+    for (const path of [...paths, `/console/webhooks/${id}`, `/console/webhooks/${id}/whd_000000000000000000000001`])
+      await look(path)
   })
 
   it('is small at first view', async () => {
@@ -78,7 +79,10 @@ describe('the page of a webhook subscription', () => {
     const browser = await signedIn(service)
     const { html, text } = await browser.get(`/console/webhooks/${id}`)
     expect(text).toContain(`svc webhooks replay ${id} --events ${event}`)
-    expect(text).toContain('Of the newest 1 attempts 0 were accepted (0 %).')
+    expect(text).toContain('Success percent 0 ')
+    const attempt = await browser.get(`/console/webhooks/${id}/whd_000000000000000000000001`)
+    expect(attempt.text).toContain('webhook.test_event')
+    expect(attempt.text).toContain(`svc webhooks delivery ${id} whd_000000000000000000000001`)
     const fields = fieldsOf(html, 'console/acts/deliver-again')
     const queued = async () =>
       (await service.services.store.db.selectFrom('webhook_queue').selectAll().execute()).length

@@ -89,7 +89,11 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
     await failedDelivery(service, id, HOSTILE)
     await failedDelivery(service, id, 'HTTP 503', 2)
     const [{ id: waiting }] = (await service.request('GET', '/v2/attention')).json.data.concat([{ id: null }])
-    const paths = [...PAGES.map(({ path }) => path).filter((path) => !path.includes('{')), `/console/webhooks/${id}`]
+    const paths = [
+      ...PAGES.map(({ path }) => path).filter((path) => !path.includes('{')),
+      `/console/webhooks/${id}`,
+      `/console/webhooks/${id}/whd_000000000000000000000001`,
+    ]
     for (const width of WIDTHS) {
       for (const dark of [false, true]) {
         const { page, complaints, asked } = await open({ width, dark })
@@ -100,7 +104,7 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
           const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
           expect([path, await page.evaluate(overflow)]).toEqual([path, 0])
           expect([path, await violations(page)]).toEqual([path, []])
-          const name = `console${path.replace('/console', '').replaceAll('/', '-').slice(0, 12)}-${width}-${dark ? 'dark' : 'light'}.png`
+          const name = `console${path.replace('/console', '').replaceAll("/", "-").slice(0, 12)}${path.split("/").length}-${width}-${dark ? 'dark' : 'light'}.png`
           await page.screenshot({ path: join(pictures, name), fullPage: true })
         }
         expect(complaints).toEqual([])

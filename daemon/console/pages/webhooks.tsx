@@ -1,10 +1,11 @@
-/** /console/webhooks: the receivers of events, and the attempts to deliver to each. */
+/** /console/webhooks: the receivers of events, how they do, and each attempt with its request and its answer. */
 import { api, type WebhookDelivery, type WebhookSubscription } from '../../../src/api/index.ts'
-import { Act } from '../act.tsx'
+import { Act, SameDetails } from '../act.tsx'
 import { Chart } from '../chart.tsx'
 import type { ConsolePage } from '../page.ts'
+import { sameAs } from '../same.ts'
 import { linked, readTable, Table, tableOf } from '../table.tsx'
-import { Fields } from '../values.tsx'
+import { Block, Fields } from '../values.tsx'
 
 const SUBSCRIPTIONS = tableOf({
   title: 'Receivers',
@@ -16,17 +17,26 @@ const SUBSCRIPTIONS = tableOf({
     'url',
     'enabled_events',
     'active',
+    'failing_since',
+    'next_attempt_at',
+    'last_status',
+    'last_response_code',
     'disabled_reason',
-    'created_at',
   ],
 })
 
-const DELIVERIES = tableOf({
+type Attempt = WebhookDelivery & { subscription: string }
+
+const ATTEMPTS = tableOf({
   title: 'Attempts',
   route: api.webhookSubscriptions.deliveries,
-  call: (client, query) => client.webhookSubscriptions.deliveries({ id: '', ...query }),
-  empty: 'Nothing was delivered yet.',
+  async call(client, { id = '', ...query }) {
+    const { data, meta } = await client.webhookSubscriptions.deliveries({ id, ...query })
+    return { data: data.map((delivery): Attempt => ({ ...delivery, subscription: id })), meta }
+  },
+  empty: 'There are no attempts.',
   columns: [
+    linked<Attempt>('id', ({ subscription, id }) => `/console/webhooks/${subscription}/${id}`),
     'created_at',
     'event_id',
     'attempt',
@@ -37,8 +47,8 @@ const DELIVERIES = tableOf({
     'next_attempt_at',
     {
       head: 'Act',
-      cell: ({ event_id }, view) => (
-        <Act view={view} act="deliver-again" input={{ id: view.params.id, event_ids: [event_id] }} />
+      cell: ({ subscription, event_id }, view) => (
+        <Act view={view} act="deliver-again" input={{ id: subscription, event_ids: [event_id] }} />
       ),
     },
   ],
@@ -64,9 +74,10 @@ const subscription: ConsolePage = {
   live: ['events', 'time'],
   async content(view) {
     const { id = '' } = view.params
-    const { data } = await view.client.webhookSubscriptions.get({ id })
-    const newest = (await view.client.webhookSubscriptions.deliveries({ id, limit: NEWEST })).data
-    const table = await readTable(view, DELIVERIES, { id })
+    const calls = view.client.webhookSubscriptions
+    const { data } = await calls.get({ id })
+    const { data: stats } = await calls.stats({ id })
+    const table = await readTable(view, ATTEMPTS, { id })
     return {
       title: data.url,
       table,
@@ -75,9 +86,11 @@ const subscription: ConsolePage = {
           <div id="receiver" data-live>
             <Fields record={data} />
             {!data.active && <Act view={view} act="switch-on" input={{ id, active: true }} />}
-            <p>{successText(newest)}</p>
+            <h2>The last 24 hours</h2>
+            <Fields record={stats} />
+            <SameDetails same={sameAs(view, api.webhookSubscriptions.stats, { id })} />
           </div>
-          {latency(newest)}
+          {latency((await calls.deliveries({ id, limit: NEWEST })).data)}
           <Table view={view} shown={table} />
         </>
       ),
@@ -85,14 +98,7 @@ const subscription: ConsolePage = {
   },
 }
 
-/** How many of the newest attempts that have ended were accepted. */
-function successText(newest: readonly WebhookDelivery[]): string {
-  const ended = newest.filter(({ status }) => status !== 'pending')
-  if (ended.length === 0) return 'No attempt has ended yet.'
-  const accepted = ended.filter(({ status }) => status === 'succeeded').length
-  return `Of the newest ${ended.length} attempts ${accepted} were accepted (${Math.round((100 * accepted) / ended.length)} %).`
-}
-
+/** How long the newest attempts took; a chart of one would be a dot. */
 function latency(newest: readonly WebhookDelivery[]) {
   const timed = newest.filter(({ duration_ms }) => duration_ms !== null).toReversed()
   if (timed.length < 2) return null
@@ -105,4 +111,28 @@ function latency(newest: readonly WebhookDelivery[]) {
   )
 }
 
-export const webhookPages = [subscriptions, subscription]
+const attempt: ConsolePage = {
+  path: '/console/webhooks/{id}/{delivery_id}',
+  title: 'Attempt',
+  async content(view) {
+    const { id = '', delivery_id = '' } = view.params
+    const { data } = await view.client.webhookSubscriptions.delivery({ id, delivery_id })
+    const { request, response_body, ...record } = data
+    return {
+      body: (
+        <>
+          <Fields record={{ subscription_id: id, ...record }} />
+          <Act view={view} act="deliver-again" input={{ id, event_ids: [data.event_id] }} />
+          <h2>Request</h2>
+          <Fields record={request.headers} />
+          <Block text={JSON.stringify(request.body, null, 2)} />
+          <h2>Answer</h2>
+          {response_body === null ? <p class="none">There was no body.</p> : <Block text={response_body} />}
+          <SameDetails same={sameAs(view, api.webhookSubscriptions.delivery, { id, delivery_id })} />
+        </>
+      ),
+    }
+  },
+}
+
+export const webhookPages = [subscriptions, subscription, attempt]
