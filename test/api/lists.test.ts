@@ -51,6 +51,7 @@ describe('a list', () => {
       'webhookSubscriptions.deliveries': ['status'],
       'auditEntries.list': ['action', 'order'],
       'apiKeys.list': [],
+      'consoleSessions.list': [],
       'approvers.list': [],
       'attention.list': ['kind', 'snoozed'],
     })
