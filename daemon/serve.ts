@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
+import { requireReceivers } from '../src/operations/attention/notices/receivers.ts'
 import { requireRecordedState } from '../src/operations/audit-entries/require-recorded-state.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
 import { type ApiError, conflict } from '../src/platform/errors.ts'
@@ -70,6 +71,7 @@ export async function serve(config: Config, load: () => Promise<Config>): Promis
 
 async function start(config: Config, hangups: Hangups, load: () => Promise<Config>): Promise<RunningDaemon> {
   requireNamed(config)
+  requireReceivers(config)
   const role = requireRole(config)
   const log = createLog(config)
   makeDataDir(config)

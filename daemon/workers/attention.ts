@@ -1,6 +1,7 @@
 /** The tasks that look at the service itself, for the list of what needs a person. */
 import { processName, takeLooks } from '../../src/operations/attention/looks.ts'
 import { nodeLook } from '../../src/operations/attention/node-looks.ts'
+import { sendNotices } from '../../src/operations/attention/notices/send-notices.ts'
 import { PROCESS_LOOKS } from '../../src/operations/attention/process-looks.ts'
 import { checkRecords, recordLook, STEP_EVERY_MS } from '../../src/operations/attention/record-check.ts'
 import { backupLook, programLook } from '../../src/operations/attention/stored-looks.ts'
@@ -17,6 +18,14 @@ export const attentionWorker: WorkerDefinition = {
   leaseMs: MINUTE_MS,
   tick: (context) =>
     takeLooks(context, [walletLook, programLook, backupLook, recordLook], { observer: null, signal: context.signal }),
+}
+
+/** Sends notices of what has begun and what is over. */
+export const attentionNoticesWorker: WorkerDefinition = {
+  name: 'attention-notices',
+  schedule: { everyMs: 10_000 },
+  leaseMs: 30_000,
+  tick: (context) => sendNotices(context, AbortSignal.any([context.signal, context.stopping])),
 }
 
 /** Looks at what belongs to this process: its disk, its workers, its nodes, and the secrets that it uses. */

@@ -44,6 +44,7 @@ export interface WorkerDefinition {
     | 'program-watch'
     | 'rule-proposals'
     | 'attention'
+    | 'attention-notices'
     | 'process-attention'
     | 'record-check'
   schedule: WorkerSchedule

@@ -16,7 +16,7 @@ import { reconcileRecords } from '../../src/operations/transactions/reconcile-re
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
 import { nextTransactionCheck } from '../../src/store/transactions/transactions.ts'
-import { attentionWorker, processAttentionWorker, recordCheckWorker } from './attention.ts'
+import { attentionNoticesWorker, attentionWorker, processAttentionWorker, recordCheckWorker } from './attention.ts'
 import type { WorkerContext, WorkerDefinition } from './definition.ts'
 import { housekeepingWorker } from './housekeeping.ts'
 
@@ -177,6 +177,7 @@ export const WORKERS = [
   programWatchWorker,
   ruleProposalsWorker,
   attentionWorker,
+  attentionNoticesWorker,
   processAttentionWorker,
   recordCheckWorker,
 ]

@@ -9,6 +9,7 @@ import { ConfigError } from '../platform/errors.ts'
 import { parseUrl } from '../platform/urls.ts'
 import { parseEndpoints } from './endpoint-settings.ts'
 import { PROJECT_FILE, readProject } from './project-file.ts'
+import { parseReceivers } from './receiver-settings.ts'
 import { readSecretFile } from './secret-files.ts'
 import type { RpcEndpoint, Setting } from './setting.ts'
 import { environmentName, fileVariable, isSetting, SETTINGS, type SettingName, type Values } from './settings.ts'
@@ -83,6 +84,7 @@ const MAX_SHOWN_LENGTH = 64
 export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
   const setting: Setting = SETTINGS[name]
   if (setting.kind === 'endpoints') return parseEndpoints(name, raw, origin) as never
+  if (setting.kind === 'receivers') return parseReceivers(name, raw, origin) as never
   const fail = (expected: string): never => {
     // Long values are not repeated in the message, because they may be a key that was pasted into the wrong setting.
     const text = JSON.stringify(raw)
@@ -331,6 +333,7 @@ export function shownSetting(name: SettingName, value: unknown): unknown {
   if (value === undefined || value === null) return null
   if (setting.secret) return '(set, not shown)'
   if (setting.kind === 'endpoints') return shownEndpoints(value)
+  if (setting.kind === 'receivers') return shownReceivers(value)
   return setting.private ? redactUrl(String(value)) : value
 }
 
@@ -340,6 +343,18 @@ function shownEndpoints(value: unknown): unknown {
     return parseEndpoints('', value, '').map(
       ({ url, weight }) => `${redactUrl(url)}${weight === 1 ? '' : ` x${weight}`}`,
     )
+  } catch {
+    return '(not readable)'
+  }
+}
+
+/** Hosts of the receivers with their forms and kinds; an invalid value is not shown. */
+function shownReceivers(value: unknown): unknown {
+  try {
+    return parseReceivers('', value, '').map(({ form, url, kinds }) => {
+      const place = form === 'signed' ? redactUrl(url) : `${form}:${redactUrl(url)}`
+      return kinds === null ? place : `${place} (${kinds.join(', ')})`
+    })
   } catch {
     return '(not readable)'
   }

@@ -44,7 +44,8 @@ export function parseEndpoints(name: string, raw: unknown, origin: string): RpcE
   return endpoints
 }
 
-function itemsOf(raw: unknown): unknown[] | undefined {
+/** The items of a JSON array, or of a text: a JSON array, or separated by commas. Undefined for anything else. */
+export function itemsOf(raw: unknown): unknown[] | undefined {
   if (Array.isArray(raw)) return raw
   if (typeof raw !== 'string') return undefined
   const text = raw.trim()

@@ -49,6 +49,7 @@ function needlesOf(values: Config['values']): Needle[] {
   const all = (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
     const { secret, private: isPrivate, default: standard }: Setting = SETTINGS[name]
     const value = values[name]
+    if (name === 'attention-urls') return (values[name] ?? []).flatMap(({ url }) => urlNeedles(url))
     if (name === 'rpc-urls') return endpointNeedles(values['rpc-urls'] ?? [])
     if (!(secret || isPrivate) || typeof value !== 'string' || value === standard) return []
     return [...(secret ? secretNeedles(value) : []), ...urlNeedles(value)]

@@ -1,6 +1,6 @@
 /** The type of a setting, and patterns that several settings share. */
 
-export type Kind = 'string' | 'integer' | 'boolean' | 'list' | 'endpoints'
+export type Kind = 'string' | 'integer' | 'boolean' | 'list' | 'endpoints' | 'receivers'
 
 /** One of several RPC endpoints. */
 export interface RpcEndpoint {

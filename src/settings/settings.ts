@@ -10,6 +10,7 @@ import { serviceSettings } from './areas/service.ts'
 import { signerSettings } from './areas/signer.ts'
 import { storageSettings } from './areas/storage.ts'
 import { webhooksSettings } from './areas/webhooks.ts'
+import type { NoticeReceiver } from './receiver-settings.ts'
 import type { Kind, RpcEndpoint, Setting } from './setting.ts'
 
 export const SETTINGS = {
@@ -39,6 +40,7 @@ interface Kinds {
   boolean: boolean
   list: string[]
   endpoints: RpcEndpoint[]
+  receivers: NoticeReceiver[]
 }
 type Value<S extends { kind: Kind }> = Kinds[S['kind']]
 export type Values = {

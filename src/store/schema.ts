@@ -22,6 +22,7 @@ import { consoleSessions } from './migrations/0009-console.ts'
 import { symbolSearch } from './migrations/0011-symbol-search.ts'
 import { apiKeyTerms } from './migrations/0012-api-keys.ts'
 import { webhookFilters } from './migrations/0013-webhook-filters.ts'
+import { attentionNotices } from './migrations/0014-attention-notices.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -108,6 +109,8 @@ const TABLE_NAMES: Record<keyof Tables, true> = {
   airdrop_claim_figures: true,
   attention_snoozes: true,
   attention_observations: true,
+  attention_notices: true,
+  attention_receivers: true,
 }
 export const TABLES = Object.keys(TABLE_NAMES) as (keyof Tables)[]
 
@@ -127,6 +130,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0011-symbol-search': symbolSearch,
   '0012-api-keys': apiKeyTerms,
   '0013-webhook-filters': webhookFilters,
+  '0014-attention-notices': attentionNotices,
 }
 
 /** Names of all migrations of this program, in order. */

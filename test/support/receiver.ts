@@ -34,7 +34,7 @@ export async function openReceiver(answer: Receiver['answer'] = () => 200): Prom
     })
     request.on('end', () => {
       const { id, type, sequence, data } = JSON.parse(body)
-      const about = data.object.resource_id as string
+      const about = (data?.object?.resource_id ?? '') as string
       const delivered = { id, type, sequence, about, body, headers: request.headers, at: Date.now() }
       all.push(delivered)
       const status = receiver.answer(delivered)
