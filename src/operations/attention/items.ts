@@ -2,7 +2,15 @@
 import type { AttentionItem } from '../../api/attention.ts'
 import { ATTENTION_KINDS, type AttentionKind } from '../../api/attention-kinds.ts'
 import { isoTime } from '../../platform/timing.ts'
-import { type Found, type FoundPlace, foundBy, type Snoozed, type Wanted } from '../../store/attention/found.ts'
+import {
+  countFound,
+  type Found,
+  type FoundPlace,
+  foundAmong,
+  foundBy,
+  type Snoozed,
+  type Wanted,
+} from '../../store/attention/found.ts'
 import { type Observed, observedOf } from '../../store/attention/observations.ts'
 import type { Reader } from '../../store/store.ts'
 import { fromJson, isoTimeOrNull } from '../api-records.ts'
@@ -54,17 +62,31 @@ const MOST_COUNTED = 1_000
 
 /** Counts what is not snoozed, by kind. */
 export async function countItems(reader: Reader, now: number): Promise<[AttentionKind, number][]> {
-  const wanted = { now, limit: MOST_COUNTED, snoozed: false }
   const counts: [AttentionKind, number][] = []
-  for (const kind of ATTENTION_KINDS) counts.push([kind, (await findItems(reader, { ...wanted, kind })).length])
+  for (const kind of ATTENTION_KINDS) {
+    const definition = storedKind(kind)
+    const wanted = { now, limit: MOST_COUNTED, snoozed: false }
+    const query = definition === undefined ? observedOf(reader, [kind]) : queryOf(definition, reader, now)
+    const count =
+      query === null
+        ? (await rowsOf(reader, kind as StoredName, wanted)).length
+        : await countFound(reader, { query, kind }, wanted)
+    counts.push([kind, count])
+  }
   return counts
 }
 
-/** Returns the rows of a kind that a query finds. */
-export function rowsOf<K extends StoredName>(reader: Reader, kind: K, wanted: Wanted): Promise<RowOf<K>[]> {
-  const query = (STORED_KINDS[kind] as AnyStoredKind).query(reader, wanted.now)
+const queryOf = (definition: AnyStoredKind, reader: Reader, now: number) =>
+  'query' in definition ? definition.query(reader, now) : null
+
+/** Returns the rows of a kind. */
+export async function rowsOf<K extends StoredName>(reader: Reader, kind: K, wanted: Wanted): Promise<RowOf<K>[]> {
+  const definition: AnyStoredKind = STORED_KINDS[kind]
   const after = wanted.after === undefined ? undefined : placeFor(kind, wanted.after)
-  return foundBy(reader, { query, kind }, { ...wanted, after }) as Promise<RowOf<K>[]>
+  const own = { ...wanted, after }
+  if ('query' in definition)
+    return foundBy(reader, { query: definition.query(reader, wanted.now), kind }, own) as Promise<RowOf<K>[]>
+  return foundAmong(reader, { rows: await definition.rows(reader, wanted.now), kind }, own) as Promise<RowOf<K>[]>
 }
 type RowOf<K extends StoredName> = Parameters<(typeof STORED_KINDS)[K]['says']>[0] & Found & Snoozed
 

@@ -4,17 +4,34 @@
  */
 import type { AttentionKind } from '../../api/attention-kinds.ts'
 import type { FeeScheduleRun } from '../../api/fee-schedules.ts'
+import type { TrackedResource } from '../../api/payloads.ts'
+import { failureWords } from '../../chain/sending/stored-errors.ts'
 import { printableLine } from '../../platform/printable.ts'
-import { isoTime } from '../../platform/timing.ts'
+import { DAY_MS, isoTime } from '../../platform/timing.ts'
+import { decimalOf, solText } from '../../solana/amounts.ts'
+import { SOL_DECIMALS } from '../../solana/constants.ts'
 import type { Found, FoundQuery } from '../../store/attention/found.ts'
 import {
+  exhaustedDeliveries,
   failedMigrations,
+  failedTransactions,
+  failingReceivers,
+  fullPools,
+  refusedClaims,
+  spentSponsorships,
   stoppedSchedules,
+  stuckProposals,
   switchedOffReceivers,
+  undoneBundles,
+  unfinishedLaunches,
+  unknownTransactions,
+  unmadeAirdrops,
   waitingApprovals,
 } from '../../store/attention/kinds.ts'
 import type { Reader } from '../../store/store.ts'
-import { fromJson } from '../api-records.ts'
+import { fromJson, fromJsonOrNull } from '../api-records.ts'
+import type { RefusedClaim } from '../sponsorships/refused-claims.ts'
+import { LAMPORTS, nearlySpentLimits } from './spending-limits.ts'
 
 /** What a row is told as. Text of strangers in it is made printable. */
 export interface Said {
@@ -32,9 +49,9 @@ interface KindOf<R> {
   says(row: R): Said
 }
 
-export interface StoredKind<R extends Found> extends KindOf<R> {
-  query(reader: Reader, now: number): FoundQuery<R>
-}
+/** A kind with a query, or with rows that are computed from what one query reads. */
+export type StoredKind<R extends Found> = KindOf<R> &
+  ({ query(reader: Reader, now: number): FoundQuery<R> } | { rows(reader: Reader, now: number): Promise<R[]> })
 const stored = <R extends Found>(kind: StoredKind<R>) => kind
 // biome-ignore lint/suspicious/noExplicitAny: each kind has rows of its own
 export type AnyStoredKind = StoredKind<any>
@@ -51,6 +68,13 @@ const clean = (text: string) => printableLine(text, MOST)
 export const timeText = (at: number) => isoTime(at).replace('.000', '')
 const triedAgain = (at: number | null) => (at === null ? '' : `, and is tried again at ${timeText(at)}`)
 const because = (reason: string) => clean(reason).replace(/\.$/, '')
+const launched = (pool: string, symbol: string | null) => (symbol === null ? pool : `${clean(symbol)} (${pool})`)
+
+/** ` for the pool ADDRESS`, or nothing. */
+function aboutText(tracked_resource_json: string | null): string {
+  const tracked = fromJsonOrNull<TrackedResource>(tracked_resource_json)
+  return tracked === null ? '' : ` for the ${tracked.resource_type.replaceAll('_', ' ')} ${clean(tracked.resource_id)}`
+}
 
 /** Why a schedule does not run, by the reason of its last run, with the way out. */
 const BLOCKED: Partial<Record<NonNullable<FeeScheduleRun['reason']>, string>> = {
@@ -60,22 +84,111 @@ const BLOCKED: Partial<Record<NonNullable<FeeScheduleRun['reason']>, string>> = 
   policy: 'the policy refused its claims: `svc signer policy`',
 }
 
-/** Why the last run of a schedule claimed nothing. */
-export function scheduleReason({ reason, skipped_json }: { reason: string | null; skipped_json: string }): string {
-  const refused = fromJson<FeeScheduleRun['skipped']>(skipped_json).find(({ reason }) => reason === 'policy')
-  return refused?.message ?? BLOCKED[reason as keyof typeof BLOCKED] ?? 'its last run says why'
+interface ScheduleEnd {
+  reason: string | null
+  skipped_json: string
 }
 
-/** Kinds that a query over stored records finds, in the order of the list. */
+const skipOf = ({ skipped_json }: ScheduleEnd, reason: 'policy' | 'error') =>
+  fromJson<FeeScheduleRun['skipped']>(skipped_json).find((skip) => skip.reason === reason)
+
+/** Why the last run of a schedule was refused; null if it was not. */
+export const scheduleRefusal = (end: ScheduleEnd): string | null =>
+  skipOf(end, 'policy')?.message ?? BLOCKED[end.reason as keyof typeof BLOCKED] ?? null
+
+const scheduleReason = (end: ScheduleEnd): string =>
+  scheduleRefusal(end) ?? skipOf(end, 'error')?.message ?? 'its last run says why'
+
+export const migrationReason = (error: string | null) => error ?? 'the log says why'
+export const receiverReason = (reason: string | null) => reason ?? 'it was switched off'
+
+/** The next step of a proposal that does not go on by itself. */
+function stuckProposal(row: {
+  subject: string
+  status: string
+  fault: string | null
+  approver: string
+  is_renewable: boolean | number
+}): { state: string; verb: string } {
+  const { status, fault, approver, is_renewable } = row
+  if (status === 'stale') return { state: 'is stale', verb: is_renewable ? 'renew' : 'show' }
+  if (fault === null) return { state: 'is approved, and not executed', verb: 'execute' }
+  const state = `is blocked (${because(fault)})`
+  if (status === 'active') return { state, verb: 'reject' }
+  return { state, verb: approver === 'rule' ? 'execute' : 'cancel' }
+}
+
+/** Rent and fee of a migration without vesting and priority fee; its dry run shows the exact cost. */
+const MIGRATION_COST = '0.017 SOL'
+
+/** Kinds that are read from stored records, in the order of the list. */
 export const STORED_KINDS = {
   approval_waits: stored({
     subject: 'proposal',
     page: (id) => `/console/proposals/${id}`,
     query: waitingApprovals,
     says: ({ subject, what, needed, approvals, expires_at }) => ({
-      summary: `The proposal ${subject} waits, ${approvals} of ${needed} approvals: ${clean(what)}.`,
+      summary: `The proposal ${subject} waits, ${approvals} of ${needed} approvals: ${because(what)}.`,
       command: `svc proposals approve ${subject}`,
       ends_at: expires_at,
+    }),
+  }),
+  proposal_waits: stored({
+    subject: 'proposal',
+    page: (id) => `/console/proposals/${id}`,
+    query: stuckProposals,
+    says(row) {
+      const { state, verb } = stuckProposal(row)
+      return {
+        summary: `The proposal ${row.subject} ${state}: ${because(row.what)}.`,
+        command: `svc proposals ${verb} ${row.subject}`,
+        ends_at: row.status === 'stale' ? null : row.expires_at,
+      }
+    },
+  }),
+  transaction_failed: stored({
+    subject: 'transaction',
+    page: (signature) => `/console/transactions/${signature}`,
+    query: failedTransactions,
+    says: ({ subject, tracked_resource_json, ...row }) => ({
+      summary: `The transaction ${subject}${aboutText(tracked_resource_json)} failed, and was not retried: ${because(failureWords(row))}.`,
+      command: `svc tx get ${subject}`,
+    }),
+  }),
+  transaction_unknown: stored({
+    subject: 'transaction',
+    page: (signature) => `/console/transactions/${signature}`,
+    query: unknownTransactions,
+    says: ({ subject, tracked_resource_json }) => ({
+      summary: `No node has shown the transaction ${subject}${aboutText(tracked_resource_json)} for a day, and none has proven that it cannot land.`,
+      command: `svc tx get ${subject}`,
+    }),
+  }),
+  bundle_undone: stored({
+    subject: 'bundle',
+    page: (id) => `/console/transactions?bundle_id=${id}`,
+    query: undoneBundles,
+    says: ({ subject, transactions }) => ({
+      summary: `The bundle ${subject} had no effect: its ${transactions} transactions failed.`,
+      command: `svc tx list --bundle-id ${subject}`,
+    }),
+  }),
+  launch_unfinished: stored({
+    subject: 'pool',
+    page: (pool) => `/console/launches/${pool}`,
+    query: unfinishedLaunches,
+    says: ({ subject, symbol }) => ({
+      summary: `The launch of ${launched(subject, symbol)} stopped half-way: a transaction of it landed, and the pool does not exist. The \`svc pools create\` that began it goes on if it is run again.`,
+      command: `svc pools verify ${subject}`,
+    }),
+  }),
+  pool_full: stored({
+    subject: 'pool',
+    page: (pool) => `/console/launches/${pool}`,
+    query: fullPools,
+    says: ({ subject, symbol }) => ({
+      summary: `The curve of ${launched(subject, symbol)} is full and has not migrated. Any wallet may migrate it, and pays about ${MIGRATION_COST}.`,
+      command: `svc pools migrate ${subject}`,
     }),
   }),
   migration_failed: stored({
@@ -87,12 +200,30 @@ export const STORED_KINDS = {
       command: `svc pools migrate ${subject}`,
     }),
   }),
+  receiver_failing: stored({
+    subject: 'webhook_subscription',
+    page: (id) => `/console/webhooks/${id}`,
+    query: failingReceivers,
+    says: ({ subject, since, next_attempt_at }) => ({
+      summary: `The receiver of the webhook subscription ${subject} has failed since ${timeText(since)}${triedAgain(next_attempt_at)}.`,
+      command: `svc webhooks deliveries ${subject}`,
+    }),
+  }),
   receiver_off: stored({
     subject: 'webhook_subscription',
     page: (id) => `/console/webhooks/${id}`,
     query: switchedOffReceivers,
     says: ({ subject, disabled_reason }) => ({
       summary: `The webhook subscription ${subject} waits: ${because(receiverReason(disabled_reason))}.`,
+      command: `svc webhooks update ${subject} --active true`,
+    }),
+  }),
+  deliveries_exhausted: stored({
+    subject: 'webhook_subscription',
+    page: (id) => `/console/webhooks/${id}`,
+    query: exhaustedDeliveries,
+    says: ({ subject }) => ({
+      summary: `Events of the webhook subscription ${subject} failed for the last time. They are sent again once it is switched on.`,
       command: `svc webhooks update ${subject} --active true`,
     }),
   }),
@@ -105,7 +236,51 @@ export const STORED_KINDS = {
       command: `svc fees schedule run ${row.subject}`,
     }),
   }),
+  policy_nearly_spent: stored({
+    subject: 'spending_limit',
+    page: () => '/console/signer',
+    rows: nearlySpentLimits,
+    says: ({ signer, asset, limit, left, share }) => ({
+      summary: `The platform wallet ${signer} has spent ${Math.floor(share * 100)} % of the ${limit} that may leave in 24 hours; ${left} are left.`,
+      command: asset === LAMPORTS ? 'svc signer policy --sol-per-day SOL' : 'svc signer policy',
+    }),
+  }),
+  airdrop_unfinished: stored({
+    subject: 'airdrop',
+    page: (id) => `/console/airdrops/${id}`,
+    query: unmadeAirdrops,
+    says: ({ subject, mint, leaf_count }) => ({
+      summary: `The list ${subject} with ${leaf_count} wallets for ${mint} is stored, and its airdrop is not on chain.`,
+      command: `svc airdrops init ${subject}`,
+    }),
+  }),
+  sponsorship_spent: stored({
+    subject: 'airdrop',
+    page: (id) => `/console/airdrops/${id}`,
+    query: spentSponsorships,
+    says: ({ subject, budget, used, lamports }) => ({
+      summary: `The sponsorship of the airdrop ${subject} has ${leftText(budget, used)} of ${solText(budget)} left, and a claim costs ${solText(lamports)}.`,
+      command: raiseBudget(subject, budget),
+    }),
+  }),
+  sponsored_claims_refused: stored({
+    subject: 'airdrop',
+    page: (id) => `/console/airdrops/${id}`,
+    query: refusedClaims,
+    says({ subject, facts_json, observed_at, budget }) {
+      const { reason, why } = fromJson<RefusedClaim>(facts_json)
+      return {
+        summary: `Sponsored claims of the airdrop ${subject} are refused: ${because(why)}.`,
+        command: reason === 'budget_exhausted' ? raiseBudget(subject, budget) : `svc airdrops claims ${subject}`,
+        ends_at: observed_at + DAY_MS,
+      }
+    },
+  }),
 } satisfies Partial<Record<AttentionKind, AnyStoredKind>>
 
-export const migrationReason = (error: string | null) => error ?? 'the log says why'
-export const receiverReason = (reason: string | null) => reason ?? 'it was switched off'
+const leftText = (budget: string, used: string) =>
+  solText(BigInt(budget) > BigInt(used) ? BigInt(budget) - BigInt(used) : 0n)
+/** Twice the budget. */
+const raiseBudget = (id: string, budget: string) =>
+  `svc airdrops sponsor ${id} --budget ${decimalOf(BigInt(budget) * 2n, SOL_DECIMALS)}`
+

@@ -14,7 +14,7 @@ import type { Reader } from '../../store/store.ts'
 import { findLeases } from '../../store/workers/leases.ts'
 import { isoTimeOrNull } from '../api-records.ts'
 import { rowsOf } from '../attention/items.ts'
-import { migrationReason, receiverReason, scheduleReason } from '../attention/kinds.ts'
+import { migrationReason, receiverReason, scheduleRefusal } from '../attention/kinds.ts'
 
 type Routes = Api['service']
 
@@ -42,9 +42,15 @@ async function waitingItems(reader: Reader, now: number): Promise<WaitingItem[]>
   const subscriptions = await rowsOf(reader, 'receiver_off', wanted)
   return [
     ...pools.map((row) => waitingItem('migration', row.subject, migrationReason(row.crank_error), row.next_check_at)),
-    ...schedules.map((row) => waitingItem('fee_schedule', row.subject, scheduleReason(row), row.next_run_at)),
+    ...schedules.flatMap(scheduleItem),
     ...subscriptions.map((row) => waitingItem('webhook', row.subject, receiverReason(row.disabled_reason), null)),
   ]
+}
+
+/** Only what was refused: a claim that failed is no reason to wait. */
+function scheduleItem(row: Parameters<typeof scheduleRefusal>[0] & { subject: string; next_run_at: number | null }) {
+  const refusal = scheduleRefusal(row)
+  return refusal === null ? [] : [waitingItem('fee_schedule', row.subject, refusal, row.next_run_at)]
 }
 
 const waitingItem = (kind: WaitingItem['kind'], id: string, reason: string, next: number | null): WaitingItem => ({

@@ -158,6 +158,14 @@ const rulesOf = ({
   ...rules,
 })
 
+/** What may leave in 24 hours by a stored policy, in raw units by mint; the empty mint is lamports. */
+export function dailyLimits(policy_json: string): Map<string, bigint> {
+  const { lamports_per_day, tokens }: StoredPolicy = JSON.parse(policy_json)
+  const limits = new Map([['', BigInt(lamports_per_day)]])
+  for (const { mint, per_day } of tokens) limits.set(mint, BigInt(per_day))
+  return limits
+}
+
 /** Without a stored policy nothing may leave the wallet. */
 function policyOf(row: PolicyState['row']): SigningPolicy {
   if (row === null) return DEFAULT_POLICY

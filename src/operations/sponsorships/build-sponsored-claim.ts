@@ -18,6 +18,7 @@ import { guardModeOf, readPolicyState } from '../signing/policy-state.ts'
 import { requireCluster, requireSigner } from '../signing/require-signer.ts'
 import { messageSha256 } from '../transactions/message-terms.ts'
 import { claimWouldFail, sponsorUnavailable } from './refusals.ts'
+import { notingRefusals } from './refused-claims.ts'
 import { requireBudget, requireSponsorship, requireUnpaused, requireUnsponsored } from './sponsorship-checks.ts'
 
 type BuildSponsoredClaimRoute = Api['sponsorships']['build']
@@ -25,7 +26,12 @@ type BuildSponsoredClaimRoute = Api['sponsorships']['build']
 export const SPONSORED_CLAIM = 'airdrop.sponsored_claim'
 
 /** Reserves and stores nothing, because anyone may request the claim of any listed wallet. */
-export async function buildSponsoredClaimFor(
+export const buildSponsoredClaimFor = (
+  context: Context,
+  input: Input<BuildSponsoredClaimRoute>,
+): Promise<Result<BuildSponsoredClaimRoute>> => notingRefusals(context, input.id, buildFor(context, input))
+
+async function buildFor(
   context: Context,
   { id, claimer }: Input<BuildSponsoredClaimRoute>,
 ): Promise<Result<BuildSponsoredClaimRoute>> {

@@ -36,6 +36,7 @@ import {
   sponsoredAlready,
   sponsorUnavailable,
 } from './refusals.ts'
+import { notingRefusals } from './refused-claims.ts'
 import {
   lockForClaim,
   requireBudget,
@@ -74,7 +75,7 @@ export async function submitSponsoredClaim(
   const known = await findSponsoredClaim(context.store.db, claim)
   if (known !== null && known.status !== 'signing') return answerAgain(context, known)
   try {
-    return await signClaim(context, build, known)
+    return await notingRefusals(context, id, signClaim(context, build, known))
   } catch (error) {
     if (!isTaken(error)) throw asSponsorshipRefusal(error)
     const row = await findSponsoredClaim(context.store.db, claim)

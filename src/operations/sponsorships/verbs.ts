@@ -17,6 +17,7 @@ import { requireRecord } from '../api-records.ts'
 import { audit } from '../signing/audit.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { notSponsored } from './refusals.ts'
+import { forgetRefusals } from './refused-claims.ts'
 import { isPaused, requireSponsorship } from './sponsorship-checks.ts'
 import { lamportsLeft, sponsorshipRecord, sponsorshipTerms } from './sponsorship-record.ts'
 
@@ -116,6 +117,7 @@ async function change(
     'sponsorship',
     id,
   )
+  await forgetRefusals(tx, id)
   await auditChange(context, tx, row)
   return row
 }

@@ -4,7 +4,13 @@ import { badRequest } from '../../platform/errors.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import type { Reader, Tx } from '../../store/store.ts'
-import { firstOfMessage, liveWithBlockhash, lockBlockhashes } from '../../store/transactions/refreshed-messages.ts'
+import {
+  failedWithBlockhash,
+  firstOfMessage,
+  liveWithBlockhash,
+  lockBlockhashes,
+  noteRetried,
+} from '../../store/transactions/refreshed-messages.ts'
 
 type Message = Pick<DecodedTransaction, 'message' | 'messageBytes'>
 
@@ -63,9 +69,9 @@ interface SubmittedMessage {
 interface SiblingCheck {
   /**
    * Throws bad_request naming an otherwise equal submission that is pending or has landed. Such submissions wait for
-   * each other's commit.
+   * each other's commit. Those that had failed are noted as submitted again at `now`.
    */
-  hold(tx: Tx): Promise<void>
+  hold(tx: Tx, now: number): Promise<void>
 }
 
 /**
@@ -74,9 +80,9 @@ interface SiblingCheck {
 export function siblingCheck(submitted: readonly SubmittedMessage[]): SiblingCheck {
   const hashes = submitted.map(({ transaction }) => messageSha256(transaction))
   return {
-    async hold(tx) {
+    async hold(tx, now) {
       const firsts = await Promise.all(hashes.map((own) => firstOfMessage(tx, own)))
-      if (firsts.some((one) => one !== null)) await refuseSiblings(tx, submitted, firsts)
+      if (firsts.some((one) => one !== null)) await refuseSiblings(tx, submitted, firsts, now)
     },
   }
 }
@@ -85,11 +91,17 @@ async function refuseSiblings(
   tx: Tx,
   submitted: readonly SubmittedMessage[],
   firsts: readonly (string | null)[],
+  now: number,
 ): Promise<void> {
   for (const [i, { transaction, param }] of submitted.entries()) {
     const first = firsts[i] ?? null
     if (first === null) continue
-    const sibling = await findSibling(tx, termsSha256(transaction), await lockBlockhashes(tx, first))
+    const [terms, blockhashes] = [termsSha256(transaction), await lockBlockhashes(tx, first)]
+    const sibling = await findSibling(tx, terms, blockhashes)
     if (sibling !== null && sibling.signature !== transaction.signature) throw alreadySubmitted(sibling, param)
+    for (const { raw, signature } of await failedWithBlockhash(tx, blockhashes)) {
+      const isSame = raw.length > 0 && termsSha256(decodeWireTransaction(raw)) === terms
+      if (isSame && signature !== transaction.signature) await noteRetried(tx, signature, now)
+    }
   }
 }

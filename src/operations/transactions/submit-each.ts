@@ -41,7 +41,7 @@ export async function submitEach(
       const siblings = siblingCheck(submitted)
       const tickers = await tickerClaims(context, submitted)
       await store.write(async (tx) => {
-        await siblings.hold(tx)
+        await siblings.hold(tx, context.clock.now())
         await tickers.hold(tx)
         await storeSubmitted(context, tx, transaction, { max_retries: SUBMIT_MAX_RETRIES, tracked_resource }, plan)
       })

@@ -55,7 +55,7 @@ export async function submitTransaction(
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (simulated?.slot ?? null)
     if (!landed) {
-      await siblings.hold(tx)
+      await siblings.hold(tx, context.clock.now())
       await tickers.hold(tx)
     }
     const plan = { genesis, since_slot, next_send_at }
@@ -149,7 +149,7 @@ async function storeBundle(
   const siblings = siblingCheck(params)
   const tickers = await tickerClaims(context, params)
   await store.write(async (tx) => {
-    await siblings.hold(tx)
+    await siblings.hold(tx, context.clock.now())
     await tickers.hold(tx)
     const drafts: EventDraft[] = []
     for (const [i, transaction] of bundle.entries()) {

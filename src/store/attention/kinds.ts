@@ -1,12 +1,26 @@
 /** The queries of what needs a person, by kind, over the tables of the records that it concerns. */
+import { type ExpressionBuilder, sql } from 'kysely'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
+import type { Tables } from '../schema.ts'
 import type { Reader } from '../store.ts'
+import { UNTRIED, WAITING } from '../webhooks/queue.ts'
 import { BY_REQUEST } from '../webhooks/subscriptions.ts'
+
+/** What has ended and that nobody has dealt with leaves the list after this time. */
+const RECENT_MS = 7 * DAY_MS
+/** For this long what waits may still go on by itself. */
+const GRACE_MS = 10 * MINUTE_MS
+
+// Values that are not bound, because SQLite uses a partial index only for a literal.
+const FAILED = sql.lit('failed' as const)
+const YES = sql.lit(1)
+const NO = sql.lit(0)
 
 /** Proposals that wait for approvals and have not expired. */
 export const waitingApprovals = (reader: Reader, now: number) =>
   reader
     .selectFrom('proposals')
-    .select(['id as subject', 'created_at as since', 'expires_at', 'what', 'needed', 'kind as approver'])
+    .select(['id as subject', 'created_at as since', 'expires_at', 'what', 'needed'])
     .select(({ selectFrom }) =>
       selectFrom('proposal_decisions')
         .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -18,16 +32,197 @@ export const waitingApprovals = (reader: Reader, now: number) =>
     .where('fault', 'is', null)
     .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
 
+/** Proposals that are approved and not executed, that cannot go on, or that became stale and were not renewed. */
+export const stuckProposals = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('proposals')
+    .select(['id as subject', 'updated_at as since', 'what', 'fault', 'status', 'kind as approver', 'expires_at'])
+    .select(({ eb }) => eb('request', 'is not', null).as('is_renewable'))
+    .where(({ eb, or, and }) =>
+      or([
+        and([eb('status', '=', 'active'), eb('fault', 'is not', null)]),
+        and([
+          eb('status', '=', 'approved'),
+          // A rule executes by itself, in a moment.
+          or([eb('kind', '=', 'squads'), eb('fault', 'is not', null), eb('updated_at', '<=', now - MINUTE_MS)]),
+        ]),
+        and([eb('status', '=', 'stale'), eb('renewed_by', 'is', null), eb('updated_at', '>', now - RECENT_MS)]),
+      ]),
+    )
+    .where('status', 'in', ['active', 'approved', 'stale'])
+
+/** Whether nothing was submitted later for the same resource. */
+const isLastOfResource = ({ not, exists, selectFrom }: ExpressionBuilder<Tables, 'transactions'>) =>
+  not(
+    exists(
+      selectFrom('transactions as later')
+        .select('later.seq')
+        .whereRef('later.tracked_id', '=', 'transactions.tracked_id')
+        .whereRef('later.seq', '>', 'transactions.seq'),
+    ),
+  )
+
+/** Transactions that failed alone and were not retried. */
+export const failedTransactions = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('transactions')
+    .select(['signature as subject', 'created_at as since', 'err_json', 'raw', 'tracked_resource_json'])
+    .where('lifecycle', '=', FAILED)
+    .where('created_at', '>', now - RECENT_MS)
+    .where('bundle_id', 'is', null)
+    .where('retried_at', 'is', null)
+    .where(isLastOfResource)
+
+/** Transactions that no node has shown for a day, so that nobody knows whether they landed. */
+export const unknownTransactions = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('transactions')
+    .select(['signature as subject', 'created_at as since', 'tracked_resource_json'])
+    .where('lifecycle', '=', 'submitted')
+    .where('created_at', '<=', now - DAY_MS)
+    .where('retried_at', 'is', null)
+    .where(isLastOfResource)
+
+/** Bundles that had no effect, without a later transaction for their resource. */
+export const undoneBundles = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('transactions')
+    .select(({ fn, ref }) => [
+      sql<string>`${ref('bundle_id')}`.as('subject'),
+      fn.min<number>('created_at').as('since'),
+      fn.countAll<number>().as('transactions'),
+      fn.min<string>('err_json').as('err_json'),
+    ])
+    .where('lifecycle', '=', FAILED)
+    .where('created_at', '>', now - RECENT_MS)
+    .where('bundle_id', 'is not', null)
+    .groupBy('bundle_id')
+    .having(({ not, exists, selectFrom, ref }) =>
+      not(
+        exists(
+          selectFrom('transactions as later')
+            .innerJoin('transactions as own', 'own.tracked_id', 'later.tracked_id')
+            .select('later.seq')
+            .where('own.bundle_id', '=', ref('transactions.bundle_id'))
+            .whereRef('later.seq', '>', 'own.seq'),
+        ),
+      ),
+    )
+
+/** Launches whose last submitted transaction landed, and whose pool does not exist: another transaction is missing. */
+export const unfinishedLaunches = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('pools')
+    .innerJoin('transactions as landed', 'landed.signature', 'pools.submitted_signature')
+    .select(['address as subject', 'landed.created_at as since', 'symbol'])
+    .where('pools.status', 'in', ['pending', 'failed'])
+    .where('pools.created_at', '>', now - RECENT_MS)
+    .where('landed.lifecycle', 'in', ['confirmed', 'finalized'])
+    .where('landed.created_at', '<=', now - GRACE_MS)
+    // A pool with the ticker of another one exists, although its launch counts as failed.
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('events')
+            .select('events.sequence')
+            .where('events.type', '=', 'pool.failed')
+            .whereRef('events.resource_id', '=', 'pools.address')
+            .where('events.object_json', 'like', '%"reason":"ticker_taken"%'),
+        ),
+      ),
+    )
+
+/** The time at which the curve was full, as its event says. */
+const fullSince = ({ fn, selectFrom, ref }: ExpressionBuilder<Tables, 'pools'>) =>
+  fn.coalesce(
+    selectFrom('events')
+      .select('events.created_at')
+      .where('events.type', '=', 'pool.migration_triggered')
+      .whereRef('events.resource_id', '=', 'pools.address')
+      .orderBy('events.sequence', 'desc')
+      .limit(1),
+    ref('pools.created_at'),
+  )
+
+/** Full curves that nobody has migrated, and that the platform wallet has not failed to migrate. */
+export const fullPools = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('pools')
+    .select(['address as subject', 'symbol'])
+    .select((pool) => fullSince(pool).as('since'))
+    .where('status', '=', 'migration_triggered')
+    .where('crank_failures', '=', 0)
+    .where((pool) => pool(fullSince(pool), '<=', now - GRACE_MS))
+
 /** Full curves that the platform wallet has failed to migrate. */
 export const failedMigrations = (reader: Reader) =>
   reader
     .selectFrom('pools')
     .select(['address as subject', 'crank_error', 'next_check_at', 'symbol'])
-    .select(({ fn }) => fn.coalesce('crank_failed_at', 'created_at').as('since'))
+    .select((pool) => pool.fn.coalesce('crank_failed_at', fullSince(pool)).as('since'))
     .where('status', '=', 'migration_triggered')
     .where('crank_failures', '>', 0)
 
-/** Active schedules whose last ended run had one of the reasons, or claims that the policy refused. */
+type OfSubscription = ExpressionBuilder<Tables, 'webhook_subscriptions'>
+
+const queuedOf = ({ selectFrom }: OfSubscription) =>
+  selectFrom('webhook_queue as q')
+    .whereRef('q.subscription_id', '=', 'webhook_subscriptions.id')
+    .where('q.attempts', '>', UNTRIED)
+
+/** The first failed attempt since the last that succeeded. */
+const failingSince = ({ selectFrom, fn }: OfSubscription) =>
+  selectFrom('webhook_deliveries as d')
+    .select('d.created_at')
+    .whereRef('d.subscription_id', '=', 'webhook_subscriptions.id')
+    .where('d.status', '=', 'failed')
+    .where(
+      'd.seq',
+      '>',
+      fn.coalesce(
+        selectFrom('webhook_deliveries as ok')
+          .select((ok) => ok.fn.max('ok.seq').as('seq'))
+          .whereRef('ok.subscription_id', '=', 'webhook_subscriptions.id')
+          .where('ok.status', '=', 'succeeded'),
+        UNTRIED,
+      ),
+    )
+    .orderBy('d.seq')
+    .limit(1)
+
+/** Active subscriptions whose receiver has answered no attempt since one that failed, with an event to be sent again. */
+export const failingReceivers = (reader: Reader) =>
+  reader
+    .selectFrom('webhook_subscriptions')
+    .select(['id as subject', 'url'])
+    .select((of) => [
+      sql<number>`${failingSince(of)}`.as('since'),
+      queuedOf(of)
+        .select(({ fn }) => fn.min('q.next_attempt_at').as('at'))
+        .where('q.state', '=', WAITING)
+        .as('next_attempt_at'),
+    ])
+    .where('active', '=', YES)
+    .where((of) => of.exists(queuedOf(of).select('q.seq').where('q.state', '=', WAITING)))
+    .where((of) => of(failingSince(of), 'is not', null))
+
+/** Subscriptions that were switched off because their events failed. */
+export const switchedOffReceivers = (reader: Reader) =>
+  reader
+    .selectFrom('webhook_subscriptions')
+    .select(['id as subject', 'updated_at as since', 'disabled_reason', 'url'])
+    .where('active', '=', 0)
+    .where('disabled_reason', '!=', BY_REQUEST)
+
+/** Subscriptions that are off and hold events that failed for the last time. */
+export const exhaustedDeliveries = (reader: Reader) =>
+  reader
+    .selectFrom('webhook_subscriptions')
+    .select(['id as subject', 'updated_at as since'])
+    .where('active', '=', NO)
+    .where((of) => of.exists(queuedOf(of).select('q.seq').where('q.state', '=', 'held')))
+
+/** Active schedules whose last ended run had one of the reasons, or claims that were refused or failed. */
 export const stoppedSchedules = (reader: Reader, reasons: readonly string[]) =>
   reader
     .selectFrom('fee_schedules as s')
@@ -41,12 +236,61 @@ export const stoppedSchedules = (reader: Reader, reasons: readonly string[]) =>
         .whereRef('ended.schedule_id', '=', 's.id')
         .where('ended.status', '!=', 'running'),
     )
-    .where(({ eb, or }) => or([eb('r.reason', 'in', reasons), eb('r.skipped_json', 'like', '%"reason":"policy"%')]))
+    .where(({ eb, or }) =>
+      or([
+        eb('r.reason', 'in', reasons),
+        eb('r.skipped_json', 'like', '%"reason":"policy"%'),
+        eb('r.skipped_json', 'like', '%"reason":"error"%'),
+      ]),
+    )
 
-/** Subscriptions that were switched off because their events failed. */
-export const switchedOffReceivers = (reader: Reader) =>
+/** What each key has spent of each asset in the day that its policy counts; the empty mint is lamports. */
+export const spendsOfDay = (reader: Reader, now: number) =>
   reader
-    .selectFrom('webhook_subscriptions')
-    .select(['id as subject', 'updated_at as since', 'disabled_reason', 'url'])
-    .where('active', '=', 0)
-    .where('disabled_reason', '!=', BY_REQUEST)
+    .selectFrom('signer_policies as p')
+    .innerJoin('signer_spends as s', 's.signer', 'p.signer')
+    .select(['p.signer', 'p.policy_json', 's.mint'])
+    .select(({ fn }) => [
+      fn.min<number>('s.at').as('since'),
+      sql<number>`sum(cast(${sql.ref('s.amount')} as double precision))`.as('spent'),
+    ])
+    .where('s.at', '>', now - DAY_MS)
+    .whereRef('s.seq', '>', 'p.spend_mark')
+    .groupBy(['p.signer', 'p.policy_json', 's.mint'])
+    .execute()
+
+/** Stored trees without an airdrop on chain. */
+export const unmadeAirdrops = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('merkle_trees')
+    .select(['id as subject', 'created_at as since', 'mint', 'leaf_count'])
+    .where('status', '=', 'tree_built')
+    .where('created_at', '<=', now - HOUR_MS)
+    .where('created_at', '>', now - RECENT_MS)
+
+/** Sponsorships whose budget pays for no further claim like the last one. */
+export const spentSponsorships = (reader: Reader) =>
+  reader
+    .selectFrom('sponsorships')
+    .innerJoin('merkle_trees as tree', 'tree.id', 'sponsorships.airdrop_id')
+    .innerJoin('sponsored_claims as claim', 'claim.airdrop_id', 'sponsorships.airdrop_id')
+    .select(['sponsorships.airdrop_id as subject', 'claim.created_at as since', 'budget', 'used', 'claim.lamports'])
+    .where('enabled', '=', 1)
+    .whereRef('tree.root', '=', 'sponsorships.root')
+    .where('tree.status', 'not in', ['fully_claimed', 'vault_drained'])
+    .where('claim.seq', '=', ({ selectFrom }) =>
+      selectFrom('sponsored_claims as last')
+        .select(({ fn }) => fn.max('last.seq').as('seq'))
+        .whereRef('last.airdrop_id', '=', 'sponsorships.airdrop_id'),
+    )
+    .where(sql<boolean>`cast(budget as numeric) - cast(used as numeric) < cast(claim.lamports as numeric)`)
+
+/** Refusals of sponsored claims that a person can lift, while they go on. */
+export const refusedClaims = (reader: Reader, now: number) =>
+  reader
+    .selectFrom('attention_observations as refusal')
+    .innerJoin('sponsorships', 'sponsorships.airdrop_id', 'refusal.subject')
+    .select(['refusal.subject', 'refusal.since', 'refusal.facts_json', 'refusal.observed_at', 'sponsorships.budget'])
+    .where('refusal.kind', '=', 'sponsored_claims_refused')
+    .where('refusal.observed_at', '>', now - DAY_MS)
+    .where('sponsorships.enabled', '=', 1)

@@ -1,4 +1,5 @@
 /** What workers have observed and still hold, for kinds that no other table shows. */
+import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import type { FoundQuery } from './found.ts'
 
@@ -28,6 +29,15 @@ export async function observe(
     .values({ kind, subject, since: now, ...changes })
     .onConflict((conflict) => conflict.columns(['kind', 'subject']).doUpdateSet(changes))
     .execute()
+}
+
+export async function findObservation(
+  reader: Reader,
+  kind: string,
+  subject: string,
+): Promise<Row<'attention_observations'> | null> {
+  const rows = reader.selectFrom('attention_observations').selectAll()
+  return (await rows.where('kind', '=', kind).where('subject', '=', subject).executeTakeFirst()) ?? null
 }
 
 /** Removes an observation that no longer holds; false if there is none. */

@@ -23,6 +23,12 @@ export const attention = (_: SchemaDialect): SteppedMigration => ({
         constraint attention_observations_key primary key (kind, subject)
       )`,
       'alter table pools add column crank_failed_at bigint',
+      'alter table transactions add column retried_at bigint',
+      // Only what failed, in the order of the list.
+      `create index transactions_failed on transactions (created_at, signature) where lifecycle = 'failed'`,
+      'create index pools_by_status_created_at on pools (status, created_at)',
+      'create index merkle_trees_by_status_created_at on merkle_trees (status, created_at)',
+      'create index sponsored_claims_by_airdrop on sponsored_claims (airdrop_id, seq)',
       'create index attention_observations_by_since on attention_observations (since, kind, subject)',
     ]),
 })

@@ -52,6 +52,26 @@ export function liveWithBlockhash(
     .execute()
 }
 
+/** Returns the transactions with one of these blockhashes that have failed for good, with their bytes. */
+export function failedWithBlockhash(
+  reader: Reader,
+  blockhashes: readonly string[],
+): Promise<Pick<Row<'transactions'>, 'signature' | 'raw'>[]> {
+  return reader
+    .selectFrom('transactions')
+    .select(['signature', 'raw'])
+    .where('blockhash', 'in', [...blockhashes])
+    .where('lifecycle', '=', 'failed')
+    .orderBy('seq', 'desc')
+    .limit(MOST_WITH_BLOCKHASH)
+    .execute()
+}
+
+/** Notes that the message of a failed transaction was submitted again. */
+export async function noteRetried(tx: Tx, signature: string, now: number): Promise<void> {
+  await tx.updateTable('transactions').set({ retried_at: now }).where('signature', '=', signature).execute()
+}
+
 /** Deletes messages from before a time, in Unix milliseconds; returns how many. */
 export async function pruneRefreshedMessages(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx.selectFrom('refreshed_messages').select('message_sha256').where('created_at', '<=', before)

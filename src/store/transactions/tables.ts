@@ -40,6 +40,8 @@ interface TransactionsTable extends Recorded {
   raw_removed_at: Generated<number | null>
   /** Time at which it was added to the ledger; null before. */
   ledger_at: Generated<number | null>
+  /** Time at which the same message was submitted again with another blockhash, after this one had failed. */
+  retried_at: Generated<number | null>
 }
 
 /** A message that got a fresh blockhash, or the result. */

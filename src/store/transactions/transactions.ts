@@ -13,7 +13,7 @@ export const pageTransactions = listing('transactions', ['lifecycle', 'bundle_id
 })
 
 /** A transaction without its bytes. */
-export type FollowedTransaction = Omit<Row<'transactions'>, 'raw' | 'raw_removed_at' | 'ledger_at'>
+export type FollowedTransaction = Omit<Row<'transactions'>, 'raw' | 'raw_removed_at' | 'ledger_at' | 'retried_at'>
 
 const FOLLOWED_COLUMNS = [
   'seq',
