@@ -62,6 +62,17 @@ describe.skipIf(lackingPrograms.length > 0)(`A daemon with a platform wallet (${
     const item = { kind: 'migration', id: address, reason: migration.refusal, next_try_at: expect.any(String) }
     expect(status.waiting).toEqual([item])
     expect((await cli.svc(['status'])).stderr).toContain(`The migration of ${address} waits`)
+    const [listed] = await cli.json(['attention', 'list'])
+    expect(listed).toMatchObject({ kind: 'migration_failed', command: `svc pools migrate ${address}` })
+    expect(status.attention).toContainEqual(listed)
+    expect((await cli.svc(['attention', 'list'])).stdout).toContain(listed.id)
+    await cli.json(['attention', 'snooze', listed.id, '--until', '2h', '--reason', 'the policy is changed today'])
+    expect(await cli.json(['attention', 'list'])).toEqual([])
+    expect(await cli.json(['attention', 'list', '--snoozed', '--kind', 'migration_failed'])).toHaveLength(1)
+    expect((await cli.svc(['status'])).stderr).not.toContain(`The migration of ${address} waits`)
+    await cli.refused(['attention', 'snooze', listed.id, '--until', '2020-01-01', '--reason', 'x'], 'not in the future')
+    await cli.json(['attention', 'snooze', listed.id, '--end'])
+    expect(await cli.json(['attention', 'list'])).toHaveLength(1)
     await cli.refused(['pools', 'swap', address, '--buy', '1', '-k', own], `svc pools migrate ${address}`)
 
     const dry = await cli.svc(['pools', 'migrate', address, '--dry-run', '-k', own])
@@ -75,7 +86,7 @@ describe.skipIf(lackingPrograms.length > 0)(`A daemon with a platform wallet (${
     await expect
       .poll(async () => (await cli.json(['pools', 'get', address])).status, { timeout: 60_000 })
       .toBe('migrated')
-    expect((await cli.json(['status'])).waiting).toEqual([])
+    expect(await cli.json(['status'])).toMatchObject({ waiting: [], attention: [] })
     expect((await cli.json(['pools', 'get', done.damm_pool_address])).type).toBe('damm_v2')
     await cli.refused(['pools', 'migrate', address, '-k', own], 'has migrated')
   })

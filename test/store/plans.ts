@@ -42,7 +42,8 @@ const isOfListedTokens = (text: string) => / from "tokens" where "raw_json" is n
 const isOfOpenSessions = (text: string) => / from "console_sessions" where "opened_at" is not null /.test(text)
 
 /** What needs a person is found by indexes, and is so little that it is put in order. */
-const isOfAttention = (text: string) => / left join "attention_snoozes" /.test(text)
+const isOfAttention = (text: string) =>
+  / left join "attention_snoozes" | from "signer_spends" .* group by "mint"$/.test(text)
 
 async function planOnSqlite({ db }: Store, { sql: text, parameters }: CompiledQuery): Promise<Plan> {
   const explain = CompiledQuery.raw(`explain query plan ${text}`, [...parameters])

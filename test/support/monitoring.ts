@@ -16,6 +16,7 @@ export const ALERTS = [
   'SvcDiskGrowth',
   'SvcEventLoopLag',
   'SvcHttpErrors',
+  'SvcNeedsAPerson',
 ]
 
 export interface Rule {

@@ -244,20 +244,25 @@ export const stoppedSchedules = (reader: Reader, reasons: readonly string[]) =>
       ]),
     )
 
+/** Most keys whose spends are summed; an installation has one, and a few former ones. */
+const MOST_SIGNERS = 100
+
 /** What each key has spent of each asset in the day that its policy counts; the empty mint is lamports. */
-export const spendsOfDay = (reader: Reader, now: number) =>
-  reader
-    .selectFrom('signer_policies as p')
-    .innerJoin('signer_spends as s', 's.signer', 'p.signer')
-    .select(['p.signer', 'p.policy_json', 's.mint'])
-    .select(({ fn }) => [
-      fn.min<number>('s.at').as('since'),
-      sql<number>`sum(cast(${sql.ref('s.amount')} as double precision))`.as('spent'),
-    ])
-    .where('s.at', '>', now - DAY_MS)
-    .whereRef('s.seq', '>', 'p.spend_mark')
-    .groupBy(['p.signer', 'p.policy_json', 's.mint'])
-    .execute()
+export async function spendsOfDay(reader: Reader, now: number) {
+  const columns = ['signer', 'policy_json', 'spend_mark'] as const
+  const policies = await reader.selectFrom('signer_policies').select(columns).limit(MOST_SIGNERS).execute()
+  const sums = policies.map(async ({ signer, policy_json, spend_mark }) => {
+    const spends = reader
+      .selectFrom('signer_spends')
+      .select(['mint', sql<number>`sum(cast(amount as double precision))`.as('spent')])
+      .select(({ fn }) => fn.min<number>('at').as('since'))
+      .where('signer', '=', signer)
+      .where('at', '>', now - DAY_MS)
+      .where('seq', '>', spend_mark)
+    return (await spends.groupBy('mint').execute()).map((spend) => ({ signer, policy_json, ...spend }))
+  })
+  return (await Promise.all(sums)).flat()
+}
 
 /** Stored trees without an airdrop on chain. */
 export const unmadeAirdrops = (reader: Reader, now: number) =>

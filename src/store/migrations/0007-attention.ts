@@ -28,6 +28,7 @@ export const attention = (_: SchemaDialect): SteppedMigration => ({
       `create index transactions_failed on transactions (created_at, signature) where lifecycle = 'failed'`,
       'create index pools_by_status_created_at on pools (status, created_at)',
       'create index merkle_trees_by_status_created_at on merkle_trees (status, created_at)',
+      'create index sponsorships_by_enabled on sponsorships (enabled, airdrop_id)',
       'create index sponsored_claims_by_airdrop on sponsored_claims (airdrop_id, seq)',
       'create index attention_observations_by_since on attention_observations (since, kind, subject)',
     ]),
