@@ -120,7 +120,7 @@ export function recordsSuite(database: TestDatabase): void {
       }
       expect(await store.write((tx) => addTransaction(tx, row))).toBe(true)
       const found = await findTransaction(store.db, 's')
-      expect(found).toEqual({ ...row, seq: 1, raw_removed_at: null, ledger_at: null })
+      expect(found).toEqual({ ...row, seq: 1, raw_removed_at: null, retried_at: null, ledger_at: null })
       expect(Buffer.isBuffer(found?.raw)).toBe(true)
       expect(await store.write((tx) => addTransaction(tx, row))).toBe(false)
       const failed = { lifecycle: 'failed', err_json: '"x"' } as const
@@ -129,6 +129,7 @@ export function recordsSuite(database: TestDatabase): void {
         ...row,
         seq: 1,
         raw_removed_at: null,
+        retried_at: null,
         ledger_at: null,
         ...failed,
       })

@@ -242,7 +242,7 @@ export const STORED_KINDS = {
     rows: nearlySpentLimits,
     says: ({ signer, asset, limit, left, share }) => ({
       summary: `The platform wallet ${signer} has spent ${Math.floor(share * 100)} % of the ${limit} that may leave in 24 hours; ${left} are left.`,
-      command: asset === LAMPORTS ? 'svc signer policy --sol-per-day SOL' : 'svc signer policy',
+      command: asset === LAMPORTS ? 'svc signer policy --per-day SOL' : 'svc signer policy',
     }),
   }),
   airdrop_unfinished: stored({
@@ -283,4 +283,3 @@ const leftText = (budget: string, used: string) =>
 /** Twice the budget. */
 const raiseBudget = (id: string, budget: string) =>
   `svc airdrops sponsor ${id} --budget ${decimalOf(BigInt(budget) * 2n, SOL_DECIMALS)}`
-
