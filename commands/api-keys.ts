@@ -6,7 +6,7 @@ import { HOUR_MS, SECOND_MS } from '../src/platform/timing.ts'
 import { integer, listOf, type Noun, required, text, verb } from './cli/command.ts'
 import { listVerb } from './cli/reads.ts'
 import type { SessionClock } from './cli/session.ts'
-import { requireMomentFrom, requireSpan } from './cli/typed-times.ts'
+import { requireMomentFrom, spanOf } from './cli/typed-times.ts'
 import { usage } from './ui/problem.ts'
 import { timeText } from './ui/times.ts'
 
@@ -25,9 +25,9 @@ function expiresIn(typed: string, { now }: SessionClock): number {
 }
 
 function overlapHours(typed: string): number {
-  const seconds = typed === '0' ? 0n : requireSpan(typed, '--overlap')
+  const seconds = typed === '0' ? 0n : spanOf(typed)
   const hour = BigInt(HOUR_MS / SECOND_MS)
-  if (seconds % hour === 0n) return Number(seconds / hour)
+  if (seconds !== null && seconds % hour === 0n) return Number(seconds / hour)
   throw usage(`--overlap must be whole hours, such as 24h or 2d, not "${typed}"`, { param: '--overlap' })
 }
 

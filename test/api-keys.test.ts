@@ -1,13 +1,17 @@
 /** API keys that expire, that are bound to addresses, that were rotated, and their last use. */
 import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { get } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../daemon/app.ts'
 import { createHttpServer } from '../daemon/http-server.ts'
 import { operatorKey } from '../daemon/services.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/platform/timing.ts'
+import { commandLine } from './cli/command-line.ts'
 import { type PostgresServer, startPostgres } from './store/postgres-server.ts'
+import { startDaemon } from './support/daemon.ts'
 import { requester } from './support/request.ts'
 import { ORIGIN, type Service, type ServiceOptions, START, startService } from './support/service.ts'
 
@@ -375,5 +379,59 @@ describe.skipIf('missing' in started)('two daemons on PostgreSQL', () => {
     for (const { end } of [one, other]) await end()
     expect((await listed(one.service, id)).last_used_at).toBe(new Date(START + HOUR_MS).toISOString())
     await isIntact(one.service)
+  })
+})
+
+describe('svc keys', () => {
+  const cli = commandLine()
+
+  it('makes, changes, lists and rotates keys of a daemon', async () => {
+    mkdirSync(cli.dataDir, { recursive: true })
+    const daemon = await startDaemon({ dataDir: cli.dataDir, flags: ['--rpc-port', '0'] })
+    onTestFinished(() => daemon.stop())
+    const status = async (key: string) => (await daemon.request('GET', '/v2/pools', { key })).status
+    const terms = ['--expires', '90d', '--allow-ip', '127.0.0.1,10.0.0.0/8']
+    const { id, key } = await cli.json(['keys', 'create', '--name', 'deploy', ...terms])
+    expect(await status(key)).toBe(200)
+    const [shown] = await cli.json(['keys', 'list'])
+    expect(shown).toMatchObject({ id, allow_ips: ['127.0.0.1/32', '10.0.0.0/8'] })
+    expect(Date.parse(shown.expires_at) - Date.parse(shown.created_at)).toBeGreaterThan(89 * DAY_MS)
+    await cli.json(['keys', 'update', id, '--allow-ip', '10.0.0.0/8'])
+    expect(await status(key)).toBe(403)
+    const env = { SVC_API_KEY: key }
+    await cli.refused(['pools', 'list', '--api', daemon.url], MESSAGE, 4, { env })
+    const free = await cli.json(['keys', 'update', id, '--allow-ip', 'any', '--expires', 'never'])
+    expect(free).toMatchObject({ allow_ips: [], expires_at: null })
+    const next = await cli.json(['keys', 'rotate', id, '--overlap', '2d'])
+    expect([await status(key), await status(next.key)]).toEqual([200, 200])
+    expect(Date.parse(next.previous_key_expires_at) - Date.parse(next.rotated_at)).toBe(2 * DAY_MS)
+    const last = await cli.svc(['keys', 'rotate', id, '--overlap', '0h'])
+    expect(last.stderr).toContain('The old text is refused from now on.')
+    expect([await status(key), await status(next.key)]).toEqual([403, 403])
+  })
+
+  it('refuses what is no span, no address or no change, and names the flag', async () => {
+    const key = 'key_7vQ2mXr9LdT4sYb1WnGe6KpA'
+    await cli.refused(['keys', 'rotate', key, '--overlap', '90min'], '--overlap must be whole hours', 2)
+    await cli.refused(['keys', 'create', '--name', 'n', '--expires', 'soon'], '--expires', 2)
+    await cli.refused(['keys', 'create', '--name', 'n', '--expires', '5s'], '--expires', 2)
+    await cli.refused(['keys', 'create', '--name', 'n', '--allow-ip', '10.0.0.0/40'], '--allow-ip', 2)
+    await cli.refused(['keys', 'update', key], '--expires', 2)
+  })
+
+  it('shows a restored key with its terms, and its log agrees', async () => {
+    const { id } = await cli.json(['keys', 'create', '--name', 'kept', '--expires', '90d', '--allow-ip', '10.0.0.1'])
+    await cli.json(['keys', 'rotate', id, '--overlap', '24h'])
+    const kept = async (env: Record<string, string> = {}) =>
+      (await cli.json(['keys', 'list'], { env })).find((key: { id: string }) => key.id === id)
+    const before = await kept()
+    expect(before.previous_key_expires_at).not.toBeNull()
+    const backup = join(cli.home, 'backup')
+    expect((await cli.svc(['db', 'backup', backup, '--include', 'encryption-key'])).stderr).not.toContain('error')
+    const env = { SVC_DATA_DIR: join(cli.home, 'restored') }
+    const restored = await cli.svc(['db', 'restore', backup], { env })
+    expect(restored.exitCode, restored.stderr).toBe(0)
+    expect(await kept(env)).toEqual(before)
+    expect(await cli.json(['audit', 'verify'], { env })).toMatchObject({ intact: true })
   })
 })

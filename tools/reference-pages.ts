@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { EXIT_BY_CODE } from '../commands/ui/problem.ts'
 import { CLAIM_FAULTS } from '../src/api/airdrops.ts'
+import { KEY_REFUSALS } from '../src/api/api-keys.ts'
 import { EVENT_FAMILIES, familyOf, objectOf } from '../src/api/event-catalog.ts'
 import { DETECTION, EVENT_TYPES, type EventType } from '../src/api/event-types.ts'
 import { UNGUARDED_REASONS } from '../src/api/payloads.ts'
@@ -105,6 +106,7 @@ export function eventsPage(): string {
 
 /** Lists of reasons in the details of an error, and the section that explains each of them. */
 export const REASONS = [
+  { what: 'An API key', field: 'details.reason', values: KEY_REFUSALS, at: 'api.md#keys-and-limits' },
   { what: 'A claim of an airdrop', field: 'details.reason', values: CLAIM_FAULTS, at: 'airdrop-reference.md#claiming' },
   {
     what: 'A sponsored claim',

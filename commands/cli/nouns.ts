@@ -172,7 +172,7 @@ export const NOUNS: readonly NounEntry[] = [
     name: 'keys',
     group: 'Operate',
     aliases: ['key', 'api-keys', 'api-key'],
-    summary: 'Make, list and delete API keys',
+    summary: 'Make, list, change, rotate and delete API keys',
     load: async () => (await import('../api-keys.ts')).apiKeysNoun,
   },
   {

@@ -1,7 +1,8 @@
 /** Bearer keys: reads the header, finds its API key, and checks its time, the caller's address and the key's scopes. */
 import { hash } from 'node:crypto'
+import type { KeyRefusal } from '../../src/api/api-keys.ts'
 import { keyFault } from '../../src/operations/api-keys.ts'
-import { isInRanges } from '../../src/platform/address-ranges.ts'
+import { rangeCheck } from '../../src/platform/address-ranges.ts'
 import { ApiError, forbidden } from '../../src/platform/errors.ts'
 import { findApiKeyByHash } from '../../src/store/requests/api-keys.ts'
 import { wholeAddressOf } from '../client-address.ts'
@@ -48,11 +49,17 @@ export function requireAccepted(kernel: Kernel, key: KnownKey | null, record: Pr
   if (isDue) kernel.uses.note(key.id, now, address ?? 'unknown')
 }
 
-function isAllowed({ allow_ips_json }: KnownKey, address: string | null): boolean {
-  return allow_ips_json === null || (address !== null && isInRanges(address, JSON.parse(allow_ips_json)))
+/** Made once for a row; on SQLite rows stay in memory until the database changes. */
+const checks = new WeakMap<KnownKey, (address: string) => boolean>()
+
+function isAllowed(key: KnownKey, address: string | null): boolean {
+  if (key.allow_ips_json === null || address === null) return key.allow_ips_json === null
+  const check = checks.get(key) ?? rangeCheck(JSON.parse(key.allow_ips_json))
+  checks.set(key, check)
+  return check(address)
 }
 
-const refused = (reason?: 'expired' | 'address' | 'rotated') =>
+const refused = (reason?: KeyRefusal) =>
   forbidden('Invalid or revoked API key', reason === undefined ? {} : { details: { reason } })
 
 /** Each entry counts as 1. Unknown keys are not remembered, because anyone can send any number of them. */

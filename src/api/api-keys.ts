@@ -7,6 +7,10 @@ import { line, recordId, timestamp } from './scalars.ts'
 
 const API_KEY_STATUSES = ['active', 'revoked'] as const
 
+/** Why a stored key is refused that was not revoked. */
+export const KEY_REFUSALS = ['expired', 'address', 'rotated'] as const
+export type KeyRefusal = (typeof KEY_REFUSALS)[number]
+
 /** Repeated scopes are accepted and stored, so the length of the list is limited. */
 const MAX_SCOPES = 32
 const limit = z.int().min(1).max(1_000_000_000)

@@ -1,5 +1,6 @@
 /** API keys: create, list, change, rotate and revoke, each change with its entry in the audit log. */
 import { hash } from 'node:crypto'
+import type { KeyRefusal } from '../api/api-keys.ts'
 import type { Api, ApiKey } from '../api/index.ts'
 import type { Input, Result } from '../api/route.ts'
 import type { Context } from '../context.ts'
@@ -82,7 +83,7 @@ const textOf = (key: string) => ({
 export function keyFault(
   { status, text_until, expires_at }: Pick<PresentedKey, 'status' | 'text_until' | 'expires_at'>,
   now: number,
-): 'revoked' | 'rotated' | 'expired' | null {
+): 'revoked' | KeyRefusal | null {
   if (status !== 'active') return 'revoked'
   if (text_until !== undefined && now >= text_until) return 'rotated'
   return expires_at !== null && now >= expires_at ? 'expired' : null

@@ -21,14 +21,14 @@ export function addressRange(text: string): string | null {
   return given > most || own < 0 ? null : `${address}/${own}`
 }
 
-/** Whether an address of `plainAddress` is in one of the ranges of `addressRange`. */
-export function isInRanges(address: string, ranges: readonly string[]): boolean {
-  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-  const list = new BlockList()
+/** Returns whether an address of `plainAddress` is in one of the ranges of `addressRange`. */
+export function rangeCheck(ranges: readonly string[]): (address: string) => boolean {
+  // BlockList would count IPv4 as part of `::/0`, so each family has its own list.
+  const lists = { 4: new BlockList(), 6: new BlockList() }
   for (const range of ranges) {
     const [base = '', bits] = range.split('/')
-    // BlockList would count IPv4 as part of `::/0`.
-    if (isIP(base) === isIP(address)) list.addSubnet(base, Number(bits), family)
+    if (isIP(base) === 4) lists[4].addSubnet(base, Number(bits), 'ipv4')
+    else lists[6].addSubnet(base, Number(bits), 'ipv6')
   }
-  return list.check(address, family)
+  return (address) => (isIP(address) === 4 ? lists[4].check(address, 'ipv4') : lists[6].check(address, 'ipv6'))
 }

@@ -1,7 +1,7 @@
 /** Who gets into the console: links, keys, the end of sessions, and what comes from elsewhere. */
 import { describe, expect, it } from 'vitest'
 import { consoleBrowser, consoleLink, fieldsOf, signedIn } from '../support/console.ts'
-import { startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -127,6 +127,33 @@ describe('the sessions of the console', () => {
     await service.request('DELETE', `/v2/api-keys/${own.id}`, { body: {} })
     for (const browser of [byKey, byLink]) expect((await browser.get('/console')).status).toBe(401)
     expect((await service.request('GET', '/v2/console/sessions')).json.data).toEqual([])
+  })
+})
+
+describe('a session of a key', () => {
+  const signIn = async (service: Service, key: string) => {
+    const browser = consoleBrowser(service)
+    expect((await browser.submit('/console', 'console/sign-in', { key })).status).toBe(303)
+    return browser
+  }
+
+  it('ends when the key is rotated, whatever the overlap', async () => {
+    const service = await startService({ settings: { console: true } })
+    const { id, key } = (await service.request('POST', '/v2/api-keys', { body: { name: 'own' } })).json.data
+    const browser = await signIn(service, key)
+    await service.request('POST', `/v2/api-keys/${id}/rotations`, { body: {} })
+    expect((await browser.get('/console')).status).toBe(401)
+    expect((await (await signIn(service, key)).get('/console')).status).toBe(200)
+  })
+
+  it('ends when the key expires', async () => {
+    const service = await startService({ settings: { console: true } })
+    const body = { name: 'own', expires_in: 600 }
+    const browser = await signIn(service, (await service.request('POST', '/v2/api-keys', { body })).json.data.key)
+    service.clock.advance(599_999)
+    expect((await browser.get('/console')).status).toBe(200)
+    service.clock.advance(1)
+    expect((await browser.get('/console')).status).toBe(401)
   })
 })
 
