@@ -1,7 +1,15 @@
 /** The pages of the console: what they show, how they act, and what text from strangers becomes in them. */
 import { describe, expect, it } from 'vitest'
 import { PAGES } from '../../daemon/console/pages/index.ts'
-import { consoleBrowser, failedDelivery, fieldsOf, HOSTILE, signedIn, subscribe } from '../support/console.ts'
+import {
+  consoleBrowser,
+  failedDelivery,
+  fieldsOf,
+  HOSTILE,
+  signedIn,
+  subscribe,
+  switchOff,
+} from '../support/console.ts'
 import { startService } from '../support/service.ts'
 
 /** The most bytes of the first view over the wire. */
@@ -126,9 +134,7 @@ describe('the page of what needs you', () => {
   it('lists what waits with its command, and snoozes it for a reason', async () => {
     const service = await startService()
     const id = await subscribe(service)
-    await service.services.store.write((tx) =>
-      tx.updateTable('webhook_subscriptions').set({ active: 0, disabled_reason: '7 attempts failed' }).execute(),
-    )
+    await switchOff(service)
     const browser = await signedIn(service)
     const { html, text } = await browser.get('/console')
     expect(text).toContain('receiver_off')

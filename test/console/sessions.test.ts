@@ -218,6 +218,19 @@ describe('a request from elsewhere', () => {
     expect((await browser.get('/console')).status).toBe(200)
   })
 
+  it('is told from one through a proxy that changes the Host by the public URL', async () => {
+    const behind = { host: '127.0.0.1:8787', origin: 'https://svc.example.com' }
+    for (const [url, status] of [
+      [undefined, 403],
+      ['https://svc.example.com/tools', 303],
+    ] as const) {
+      const service = await startService({ settings: url === undefined ? {} : { 'public-url': url } })
+      const link = (await consoleLink(service)).split('/').at(-1)!
+      const answer = await consoleBrowser(service).post('/console/enter', { link }, behind)
+      expect(answer.status).toBe(status)
+    }
+  })
+
   it('is refused with the token of another session, or none', async () => {
     const service = await startService()
     const [one, other] = [await signedIn(service), await signedIn(service)]

@@ -117,3 +117,9 @@ export async function failedDelivery(service: Service, subscription: string, err
   )
   return json.data.id
 }
+
+/** Switches every receiver off, as after the last attempt, so that it needs a person. */
+export const switchOff = ({ services }: Service) =>
+  services.store.write((tx) =>
+    tx.updateTable('webhook_subscriptions').set({ active: 0, disabled_reason: '7 attempts failed' }).execute(),
+  )
