@@ -45,8 +45,7 @@ export async function snoozeItem(context: Context, input: Input<Routes['snooze']
   return context.commit(async (tx) => {
     const wanted = { now, limit: 1, subject, kind: kind as AttentionKind }
     const [found] = ATTENTION_KINDS.includes(wanted.kind) ? await findItems(tx, wanted) : []
-    if (found === undefined)
-      throw notFound(`There is no item ${id}: GET /v2/attention (\`svc attention list\`) has all`)
+    if (found === undefined) throw notFound(`There is no item ${id} (GET /v2/attention, \`svc attention list\`)`)
     if (until === null) await dropSnooze(tx, kind, subject)
     else
       await putSnooze(tx, {
