@@ -11,6 +11,7 @@ const at = paths.attention
 
 const FILTERS = {
   kind: choiceOf(ATTENTION_KINDS, 'Only of this kind'),
+  subject: text('Only what concerns this id or address', { placeholder: 'ID' }),
   snoozed: toggle('Only snoozed items'),
 }
 

@@ -1,6 +1,8 @@
 /** `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits until it is live. */
+
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
+import { percentOf, quoteUnitOf } from '../../src/solana/launch-curve.ts'
 import { type CommandOutcome, verb } from '../cli/command.ts'
 import type { PullReport, Session } from '../cli/session.ts'
 import { buildFields, termsField } from '../signing/flags.ts'
@@ -12,7 +14,6 @@ import { runSigned } from '../signing/run.ts'
 import { withNext } from '../signing/run-outcomes.ts'
 import type { AgreedBuild } from '../signing/signed-run.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
-import { quoteUnitOf } from '../ui/curve.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { allPresets } from './all-presets.ts'
@@ -22,7 +23,6 @@ import { type CreateFlags, createFlags } from './launch-flags.ts'
 import { launchList } from './launch-list.ts'
 import { showRehearsal } from './rehearse.ts'
 import { continueLaunch, type SingleLaunch, sendLaunch, withLaunch } from './single-launch.ts'
-import { percentOf } from './state.ts'
 import { poolSummary, untilLive } from './verify.ts'
 
 const { submit, get, simulate, forecast } = paths.transactions

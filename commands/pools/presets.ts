@@ -3,8 +3,9 @@
 import { paths } from '../../src/api/paths.ts'
 import type { PoolPreset } from '../../src/api/pool-presets.ts'
 import { groupedText } from '../../src/solana/amounts.ts'
+import { quoteUnitOf, shortOf, sqrtPriceFromText } from '../../src/solana/launch-curve.ts'
 import { toggle, verb } from '../cli/command.ts'
-import { drawCurve, drawingWidth, quoteUnitOf, shortOf, sqrtPriceFromText } from '../ui/curve.ts'
+import { drawCurve, drawingWidth } from '../ui/curve.ts'
 import { allPresets } from './all-presets.ts'
 
 const columns = [

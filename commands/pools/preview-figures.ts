@@ -1,10 +1,11 @@
 /** The figures of a preview as a terminal and a picture show them. */
+
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
 import { solText } from '../../src/solana/amounts.ts'
+import { groupedShortOf } from '../../src/solana/launch-curve.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf, LAMPORT_DECIMALS, ratioOf } from '../cli/amounts.ts'
 import type { Rows } from '../cli/command.ts'
-import { groupedShortOf } from '../ui/curve.ts'
 import type { PlotPoint } from '../ui/plot.ts'
 
 type PreviewedPoint = PoolPreview['points'][number]

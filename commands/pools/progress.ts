@@ -1,10 +1,11 @@
 /** `svc pools progress`: the curve of a pool and the pool's position on it. */
+
 import { paths } from '../../src/api/paths.ts'
 import type { CurveProgress, Pool } from '../../src/api/pools.ts'
+import { groupedShortOf, percentOf, poolState } from '../../src/solana/launch-curve.ts'
 import { poolAddress, required, verb } from '../cli/command.ts'
-import { drawCurve, drawingWidth, groupedShortOf } from '../ui/curve.ts'
+import { drawCurve, drawingWidth } from '../ui/curve.ts'
 import { printable } from '../ui/render.ts'
-import { percentOf, poolState } from './state.ts'
 
 export const progress = verb({
   about: 'Draw the curve of a pool and how far it is filled',

@@ -1,19 +1,22 @@
 /** Pools and their fees for a terminal, without the raw state of the chain, which is for scripts. */
+
 import type { Pool, PoolFeeMetrics } from '../../src/api/pools.ts'
+import {
+  groupedShortOf,
+  launchState,
+  percentOf,
+  poolState,
+  priceOf,
+  type QuoteUnit,
+  RAW_UNITS,
+  raisedInAll,
+  sqrtPriceAt,
+} from '../../src/solana/launch-curve.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf, ratioOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
-import {
-  drawCurve,
-  drawingWidth,
-  groupedShortOf,
-  priceOf,
-  type QuoteUnit,
-  raisedInAll,
-  sqrtPriceAt,
-} from '../ui/curve.ts'
+import { drawCurve, drawingWidth } from '../ui/curve.ts'
 import { type Drawing, drawingSvg, writePicture } from '../ui/drawing.ts'
-import { launchState, percentOf, poolState, RAW_UNITS } from './state.ts'
 import { poolSummary } from './verify.ts'
 
 /** A launch curve is drawn below its record, and written as a picture if `svg` names a file. */

@@ -1,7 +1,9 @@
 /** `svc pools swap`: a buy or a sell on a pool of either type, quoted, signed locally and submitted. */
+
 import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
 import type { Transaction } from '../../src/api/transactions.ts'
+import { poolState, type QuoteUnit, quoteUnitOf, RAW_UNITS, SOL_UNIT, shortOf } from '../../src/solana/launch-curve.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
 import { integer, poolAddress, required, text, verb } from '../cli/command.ts'
@@ -11,11 +13,9 @@ import { buildFields, SIGNING } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../signing/token-state.ts'
-import { type QuoteUnit, quoteUnitOf, SOL_UNIT, shortOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
 import { requireQuote } from './launch-demand.ts'
 import { nextStep } from './next-step.ts'
-import { poolState, RAW_UNITS } from './state.ts'
 import { demandsSwap } from './trade-demand.ts'
 
 const { submit, get, simulate } = paths.transactions

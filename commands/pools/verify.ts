@@ -1,11 +1,12 @@
 /** `svc pools verify`, and waiting until a pool is live. */
+
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { ApiError } from '../../src/platform/errors.ts'
+import { poolState } from '../../src/solana/launch-curve.ts'
 import { poolAddress, required, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { EXIT, failure, isTransient } from '../ui/problem.ts'
-import { poolState } from './state.ts'
 
 const VERIFY_PAUSE_MS = 1_000
 const LIVE_TIMEOUT_MS = 60_000

@@ -1,10 +1,12 @@
 /** `svc pools watch`: follows a pool until it has migrated, redrawn on a terminal, one line per change elsewhere. */
+
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
+import { groupedShortOf, percentOf, poolState } from '../../src/solana/launch-curve.ts'
 import { poolAddress, required, verb } from '../cli/command.ts'
 import { terminal } from '../cli/terminal.ts'
-import { drawingWidth, groupedShortOf } from '../ui/curve.ts'
+import { drawingWidth } from '../ui/curve.ts'
 import { liveScreen } from '../ui/live-screen.ts'
 import { showsBraille } from '../ui/plot.ts'
 import { EXIT, isTransient } from '../ui/problem.ts'
@@ -13,7 +15,6 @@ import { timeText } from '../ui/times.ts'
 import { brokenAtWords, terminalWidth } from '../ui/words.ts'
 import { nextStep } from './next-step.ts'
 import { progressLines } from './progress.ts'
-import { percentOf, poolState } from './state.ts'
 
 const WATCH_PAUSE_MS = 2_000
 const WATCH_RATE_LIMIT_PAUSE_MS = 5_000

@@ -1,39 +1,17 @@
 /** Draws a launch curve as text: the price of the token over the amount raised, and the position of a pool. */
 
-import { decimalOf, groupedText } from '../../src/solana/amounts.ts'
-import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { squareRoot } from '../../src/solana/square-root.ts'
-import { LAMPORT_DECIMALS } from '../cli/amounts.ts'
+import {
+  type CurveShape,
+  groupedShortOf,
+  priceOf,
+  type QuoteUnit,
+  raisedInAll,
+  SOL_UNIT,
+  sqrtPriceAt,
+} from '../../src/solana/launch-curve.ts'
 import type { Output } from '../cli/standard-output.ts'
 import { terminal } from '../cli/terminal.ts'
 import { showsBraille } from './plot.ts'
-
-/** A curve in the program's units: each price is the square root of raw quote per raw unit, times 2^64. */
-export interface CurveShape {
-  start: bigint
-  /** The ends of its segments in rising order, each with the liquidity up to it. */
-  points: readonly { sqrtPrice: bigint; liquidity: bigint }[]
-  /** The decimals of the token. */
-  decimals: number
-  /** The quote it is traded against; SOL by default. */
-  quote?: QuoteUnit
-}
-
-/** How amounts of a quote are shown. */
-export interface QuoteUnit {
-  decimals: number
-  /** Its name, such as SOL, or its shortened mint. */
-  unit: string
-}
-
-export const SOL_UNIT: QuoteUnit = { decimals: LAMPORT_DECIMALS, unit: 'SOL' }
-
-/** The unit of a quote; raw units if its decimals are unknown. */
-export function quoteUnitOf(mint: string | undefined, decimals: number | null): QuoteUnit {
-  if (mint === undefined || mint === WRAPPED_SOL) return SOL_UNIT
-  const short = `${mint.slice(0, 4)}…${mint.slice(-4)}`
-  return decimals === null ? { decimals: 0, unit: `raw units of ${short}` } : { decimals, unit: short }
-}
 
 /** The columns of a drawing: the terminal's width, or 80 if the output is not a terminal. */
 export const drawingWidth = (stream: Output = terminal().stdout): number => stream.columns ?? 80
@@ -77,59 +55,6 @@ const ASCII_STROKES: Strokes = {
 }
 
 const LABEL_DIGITS = 4
-
-/** The lamports that fill the curve, within one lamport per segment. */
-export const raisedInAll = ({ start, points }: CurveShape): bigint =>
-  points.reduce(
-    ({ sum, from }, { sqrtPrice, liquidity }) => ({
-      sum: sum + ((liquidity * (sqrtPrice - from)) >> 128n),
-      from: sqrtPrice,
-    }),
-    { sum: 0n, from: start },
-  ).sum
-
-/** The square root of the price after `lamports` were raised, limited to the ends of the curve. */
-export function sqrtPriceAt({ start, points }: CurveShape, lamports: bigint): bigint {
-  let [from, rest] = [start, lamports < 0n ? 0n : lamports]
-  for (const { sqrtPrice, liquidity } of points) {
-    const holds = (liquidity * (sqrtPrice - from)) >> 128n
-    if (rest < holds && liquidity > 0n) return from + (rest << 128n) / liquidity
-    rest -= holds
-    from = sqrtPrice
-  }
-  return from
-}
-
-/**
- * Whole quote tokens for one whole token, as decimal text of `digits` digits; rounded, because a square root is
- * slightly below the exact price.
- */
-export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6, quote = SOL_UNIT): string {
-  const scale = Math.max(40, quote.decimals)
-  const price = (sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - quote.decimals)) >> 128n
-  const excess = price.toString().length - digits
-  const half = excess > 0 ? 5n * 10n ** BigInt(excess - 1) : 0n
-  return shortOf(price + half, scale, digits)
-}
-
-/** The square root, times 2^64, of a price in decimal text; 0 for a price of 0. */
-export function sqrtPriceFromText(price: string, decimals: number, quote = SOL_UNIT): bigint {
-  const [whole = '0', fraction = ''] = price.split('.')
-  const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(quote.decimals)
-  return squareRoot(scaled / 10n ** BigInt(fraction.length + decimals))
-}
-
-/** Raw units as decimal text of the first `digits` digits, rounded down; whole units are never cut. */
-export function shortOf(raw: bigint, decimals: number, digits = 6): string {
-  const length = raw.toString().length
-  const cut = Math.min(Math.max(0, length - digits), decimals)
-  const unit = 10n ** BigInt(cut)
-  return decimalOf((raw / unit) * unit, decimals)
-}
-
-/** The same with thousands separators, for sentences. */
-export const groupedShortOf = (raw: bigint, decimals: number, digits?: number): string =>
-  groupedText(shortOf(raw, decimals, digits))
 
 /**
  * Draws the curve in lines of at most `width` columns. The part up to `raised`, the position of a pool, is filled;

@@ -50,6 +50,7 @@ export const attention = {
       'An item disappears when its cause does. Each is read from stored facts, so the list answers while the node does not. Snoozed items are left out.',
     query: listQuery({
       kind: z.enum(ATTENTION_KINDS).optional(),
+      subject: line(160).optional().meta({ description: 'Only what concerns this id or address' }),
       snoozed: queryFlag
         .optional()
         .meta({ description: 'With `true`: only snoozed items. Otherwise: only those that are not snoozed' }),

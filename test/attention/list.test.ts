@@ -106,6 +106,8 @@ describe('GET /v2/attention', () => {
       },
     ])
     expect((await itemsOf(service, '?kind=migration_failed')).data).toEqual([])
+    expect((await itemsOf(service, '?subject=whs_0')).data).toHaveLength(1)
+    expect((await itemsOf(service, '?subject=whs_1')).data).toEqual([])
     expect((await service.request('GET', '/v2/attention?kind=other')).json.error.param).toBe('kind')
     expect((await service.request('GET', '/v2/attention', { key: await service.key() })).status).toBe(200)
   })

@@ -1,4 +1,5 @@
 /** `svc pools`: the drawing of curves, launches of several transactions, and a launch, trades and a migration by the built command. */
+
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
@@ -7,12 +8,20 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Session } from '../../commands/cli/session.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
-import { percentOf, poolState } from '../../commands/pools/state.ts'
 import { quoteLines } from '../../commands/pools/swap.ts'
 import { runSigned } from '../../commands/signing/run.ts'
-import { drawCurve, priceOf, raisedInAll, shortOf, sqrtPriceAt, sqrtPriceFromText } from '../../commands/ui/curve.ts'
+import { drawCurve } from '../../commands/ui/curve.ts'
 import { plotLines } from '../../commands/ui/plot.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import {
+  percentOf,
+  poolState,
+  priceOf,
+  raisedInAll,
+  shortOf,
+  sqrtPriceAt,
+  sqrtPriceFromText,
+} from '../../src/solana/launch-curve.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'

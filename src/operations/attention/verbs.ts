@@ -18,11 +18,11 @@ const LONGEST_MS = 366 * DAY_MS
 
 export async function listAttention(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
-  { kind, snoozed = false, limit, cursor }: Input<Routes['list']>,
+  { kind, subject, snoozed = false, limit, cursor }: Input<Routes['list']>,
 ): Promise<Result<Routes['list']>> {
-  const list = filteredList('attention', { kind, snoozed })
+  const list = filteredList('attention', { kind, subject, snoozed })
   const after = cursor === undefined ? undefined : placeIn(decodeTextCursor(list, cursor))
-  const found = await findItems(store.db, { now: clock.now(), limit: limit + 1, kind, snoozed, after })
+  const found = await findItems(store.db, { now: clock.now(), limit: limit + 1, kind, subject, snoozed, after })
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1) : undefined
   return {
