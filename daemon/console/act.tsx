@@ -112,10 +112,32 @@ export function Act({ view, act: name, input }: { view: View; act: ActName; inpu
   )
 }
 
+/** An act that signs. */
+export interface SignedAct {
+  route: AnyRoute
+  input: Fields
+  /** What the request has, if the command finds a part of it by itself. */
+  body?: Fields
+}
+
 /** The command of an act that signs, which the console only shows. */
-export const CommandOf = ({ view, route, input }: { view: View; route: AnyRoute; input: Fields }) => (
-  <SameDetails same={sameAs(view, route, input)} isOpen />
+export const CommandOf = ({ view, route, input, body }: SignedAct & { view: View }) => (
+  <SameDetails same={sameAs(view, route, input, body)} isOpen />
 )
+
+export const CommandsOf = ({ view, acts }: { view: View; acts: readonly SignedAct[] }) =>
+  acts.length > 0 && (
+    <>
+      <h2>What can be done</h2>
+      <p>The console never signs. These commands ask for the key that does.</p>
+      {acts.map((act) => (
+        <div class="act">
+          {act.route.summary}
+          <CommandOf view={view} {...act} />
+        </div>
+      ))}
+    </>
+  )
 
 export const SameDetails = ({ same, isOpen = false }: { same: Same; isOpen?: boolean }) => (
   <details class="same" open={isOpen}>

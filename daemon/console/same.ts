@@ -39,10 +39,21 @@ export interface Same {
   request: string
 }
 
-export function sameAs(view: { api: string; commands: CommandIndex }, route: AnyRoute, input: Fields): Same {
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== ''))
-  return { command: commandText(view.commands, route, given), request: requestText(view.api, route, given) }
+/** `body` is what the request has if the command finds a part of it by itself. */
+export function sameAs(
+  view: { api: string; commands: CommandIndex },
+  route: AnyRoute,
+  input: Fields,
+  body: Fields = input,
+): Same {
+  return {
+    command: commandText(view.commands, route, givenIn(input)),
+    request: requestText(view.api, route, givenIn(body)),
+  }
 }
+
+const givenIn = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''))
 
 const nameOf = ({ method, path }: AnyRoute) => `${method.toUpperCase()} ${path}`
 

@@ -12,6 +12,10 @@ interface ChartData {
 const HEIGHT = 220
 const COLOURS = ['--line', '--line-2', '--line-3']
 
+/** Prices of tokens are often far below one. */
+const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
+const shown = (value: number | null) => (value === null ? '–' : number.format(value))
+
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name)
 
 /** A dot where something stands now. */
@@ -42,10 +46,15 @@ function draw(place: HTMLElement): void {
       width: place.clientWidth,
       height: HEIGHT,
       scales: { x: { time: data.isTime } },
-      axes: [axis, { ...axis, size: 70 }],
+      axes: [axis, { ...axis, size: 90, values: (_, ticks) => ticks.map(shown) }],
       series: [
         { label: data.xLabel },
-        ...data.series.map(({ label }, at) => ({ label, stroke: colour(COLOURS[at] ?? '--line'), width: 2 })),
+        ...data.series.map(({ label }, at) => ({
+          label,
+          stroke: colour(COLOURS[at] ?? '--line'),
+          width: 2,
+          value: (_: uPlot, value: number | null) => shown(value),
+        })),
       ],
       plugins: [marked(data)],
     },

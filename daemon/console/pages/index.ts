@@ -1,9 +1,21 @@
 /** The pages of the console, in the order of the navigation. */
 import type { ConsolePage } from '../page.ts'
+import { airdropPages } from './airdrops.tsx'
 import { keysPage } from './keys.tsx'
+import { launchPages } from './launches.tsx'
 import { needsYouPage } from './needs-you.tsx'
+import { proposalPages } from './proposals.tsx'
 import { sessionsPage } from './sessions.tsx'
 import { systemPage } from './system.tsx'
 import { webhookPages } from './webhooks.tsx'
 
-export const PAGES: readonly ConsolePage[] = [needsYouPage, ...webhookPages, keysPage, systemPage, sessionsPage]
+export const PAGES: readonly ConsolePage[] = [
+  needsYouPage,
+  ...launchPages,
+  ...airdropPages,
+  ...proposalPages,
+  ...webhookPages,
+  keysPage,
+  systemPage,
+  sessionsPage,
+]
