@@ -38,7 +38,13 @@ const claimsIn = (decimals: number | null) => {
     route: api.airdrops.claims,
     call: (client, query) => client.airdrops.claims({ id: '', ...query }),
     empty: 'No claim is recorded here yet.',
-    columns: ['claimed_at', 'wallet', amount('Amount', 'amount'), amount('Amount locked', 'amount_locked'), 'signature'],
+    columns: [
+      'claimed_at',
+      'wallet',
+      amount('Amount', 'amount'),
+      amount('Amount locked', 'amount_locked'),
+      'signature',
+    ],
   })
 }
 

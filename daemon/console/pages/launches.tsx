@@ -1,5 +1,6 @@
-/** /console/launches: the pools, and one pool: its curve, its migration, what each party earns, its events. */
+/** /console/launches: the pools, and one pool: its curve, its trades, its migration, its earnings, its events. */
 import { api, type Event, type Pool, type PoolEarnings, type PoolRead } from '../../../src/api/index.ts'
+import type { PoolTrade } from '../../../src/api/pool-trades.ts'
 import { decimalOf } from '../../../src/solana/amounts.ts'
 import { SOL_DECIMALS } from '../../../src/solana/constants.ts'
 import {
@@ -58,6 +59,25 @@ const EVENTS = tableOf({
   ],
 })
 
+const paid = ({ amount_in, decimals_in }: PoolTrade) => amountText(amount_in, decimals_in)
+const received = ({ amount_out, decimals_out }: PoolTrade) => amountText(amount_out, decimals_out)
+
+const TRADES = tableOf({
+  title: 'Trades',
+  route: api.pools.trades,
+  call: (client, query) => client.pools.trades({ address: '', ...query }),
+  empty: 'The newest transactions of this pool contain no trade.',
+  columns: [
+    'traded_at',
+    'side',
+    { head: 'Paid', cell: (trade) => <Value name="paid" value={paid(trade)} />, text: paid },
+    { head: 'Received', cell: (trade) => <Value name="received" value={received(trade)} />, text: received },
+    'price',
+    'trader',
+    'signature',
+  ],
+})
+
 const launches: ConsolePage = {
   path: '/console/launches',
   title: 'Launches',
@@ -97,6 +117,12 @@ const launch: ConsolePage = {
             {await shownOf(view.client.pools.earnings({ address }), earningsTable)}
           </div>
           <SameDetails same={sameAs(view, api.pools.earnings, { address })} />
+          <h2>Newest trades</h2>
+          {await shownOf(newestTrades(view, address), (shown) => <Rows {...shown} />)}
+          <SameDetails same={sameAs(view, api.pools.trades, { address })} />
+          <p>
+            <a href={linkTo(`/console/launches/${address}/trades`)}>All trades of this pool</a>
+          </p>
           <p>
             <a href={linkTo('/console/transactions', { resource_id: address })}>Transactions of this pool</a>
           </p>
@@ -107,7 +133,33 @@ const launch: ConsolePage = {
   },
 }
 
-export const launchPages = [launches, launch]
+const trades: ConsolePage = {
+  path: '/console/launches/{address}/trades',
+  title: 'Trades',
+  async content(view) {
+    const { address = '' } = view.params
+    const table = await readTable(view, TRADES, { address })
+    return {
+      title: `Trades of ${address}`,
+      table,
+      body: (
+        <>
+          <p>
+            <a href={linkTo(`/console/launches/${address}`)}>The pool</a>
+          </p>
+          <Table view={view} shown={table} />
+        </>
+      ),
+    }
+  },
+}
+
+export const launchPages = [launches, launch, trades]
+
+async function newestTrades(view: View, address: string) {
+  const query = new URLSearchParams({ limit: NEWEST })
+  return { data: await readTable({ ...view, query }, TRADES, { address }) }
+}
 
 /** The record without the raw state, which is shown as price, raised amount and curve. */
 function aboutPool(pool: PoolRead): object {
@@ -122,6 +174,8 @@ function aboutPool(pool: PoolRead): object {
     ...record,
   }
 }
+
+const NEWEST = '10'
 
 const STEPS = 60
 /** Significant digits of a price in the chart. */
