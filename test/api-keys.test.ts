@@ -9,6 +9,7 @@ import { createApp } from '../daemon/app.ts'
 import { createHttpServer } from '../daemon/http-server.ts'
 import { operatorKey } from '../daemon/services.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/platform/timing.ts'
+import { apiKeyUses, recordKeyUses } from '../src/store/requests/api-keys.ts'
 import { commandLine } from './cli/command-line.ts'
 import { type PostgresServer, startPostgres } from './store/postgres-server.ts'
 import { startDaemon } from './support/daemon.ts'
@@ -330,6 +331,19 @@ describe('the last use of a key', () => {
     await end()
     expect(await used()).toEqual([MINUTE_MS, '127.0.0.3'])
     expect((await listed(service, unused.id)).last_used_at).toBeNull()
+  })
+
+  it('is stored once a minute by several daemons, and corrected after a clock that was ahead', async () => {
+    const { store } = (await startService()).services
+    const storedAfter = async (used_at: number, used_from: string) => {
+      await store.write((tx) => recordKeyUses(tx, [{ api_key_id: 'key_1', used_at, used_from }]))
+      return (await apiKeyUses(store.db, ['key_1']))[0]?.used_from
+    }
+    expect(await storedAfter(START, 'one')).toBe('one')
+    expect(await storedAfter(START + MINUTE_MS - 1, 'other')).toBe('one')
+    expect(await storedAfter(START + MINUTE_MS, 'other')).toBe('other')
+    expect(await storedAfter(START + DAY_MS, 'ahead')).toBe('ahead')
+    expect(await storedAfter(START + 2 * MINUTE_MS, 'one')).toBe('one')
   })
 
   it('is not that of a refused request', async () => {
