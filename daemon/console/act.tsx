@@ -26,7 +26,7 @@ export const ACTS = {
     label: 'Snooze',
     done: 'It is left out of the list until then.',
     asks: [
-      { name: 'until', label: 'Until', value: (now) => isoTime(now + DAY_MS) },
+      { name: 'until', label: 'Until', value: (now) => `${isoTime(now + DAY_MS).slice(0, 19)}Z` },
       { name: 'reason', label: 'Why it can wait' },
     ],
   },
@@ -90,22 +90,30 @@ export function Act({ view, act: name, input }: { view: View; act: ActName; inpu
   const act: ActDefinition = ACTS[name]
   const { query, path } = view
   const from = query.size > 0 ? `${path}?${query}` : path
+  const form = (
+    <form method="post" action={linkTo(`/console/acts/${name}`)}>
+      <input type="hidden" name="csrf" value={view.csrf} />
+      <input type="hidden" name="once" value={randomBytes(12).toString('hex')} />
+      <input type="hidden" name="from" value={from} />
+      <input type="hidden" name="input" value={JSON.stringify(input)} />
+      {act.asks?.map(({ name: field, label, value }) => (
+        <label>
+          {label}
+          <input name={field} value={value?.(view.now) ?? ''} required />
+        </label>
+      ))}
+      <button type="submit">{act.label}</button>
+    </form>
+  )
+  const isAsking = act.asks !== undefined
   return (
     <div class="act">
-      {view.isOperator && (
-        <form method="post" action={linkTo(`/console/acts/${name}`)}>
-          <input type="hidden" name="csrf" value={view.csrf} />
-          <input type="hidden" name="once" value={randomBytes(12).toString('hex')} />
-          <input type="hidden" name="from" value={from} />
-          <input type="hidden" name="input" value={JSON.stringify(input)} />
-          {act.asks?.map(({ name: field, label, value }) => (
-            <label>
-              {label}
-              <input name={field} value={value?.(view.now) ?? ''} required />
-            </label>
-          ))}
-          <button type="submit">{act.label}</button>
-        </form>
+      {view.isOperator && !isAsking && form}
+      {view.isOperator && isAsking && (
+        <details>
+          <summary>{act.label}</summary>
+          {form}
+        </details>
       )}
       <SameDetails same={sameAs(view, routeOf(act), input)} />
     </div>

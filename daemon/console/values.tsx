@@ -41,8 +41,11 @@ export function wordsOf(field: string): string {
 /** Text that others wrote, bounded, with everything invisible escaped. */
 export const clean = (text: string): string => printable(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
+/** A time in UTC; a narrow column breaks between date and time alone. */
 export const Time = ({ at }: { at: string }) => (
-  <time datetime={at}>{at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC')}</time>
+  <time datetime={at}>
+    <span>{at.slice(0, 10)}</span> <span>{at.slice(11, 19)} UTC</span>
+  </time>
 )
 
 /** Text with its line breaks, for example a body. */

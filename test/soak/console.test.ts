@@ -159,6 +159,7 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
 
     await switchOff(here.service)
     await page.goto(`${here.root}/console`)
+    await page.getByText('Snooze', { exact: true }).first().click()
     const reason = page.getByLabel('Why it can wait').first()
     await reason.fill('moved on Fri')
     const again = page.waitForResponse((answer) => answer.url() === `${here.root}/console`)

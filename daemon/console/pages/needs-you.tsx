@@ -3,7 +3,7 @@ import { api } from '../../../src/api/index.ts'
 import { Act } from '../act.tsx'
 import type { ConsolePage } from '../page.ts'
 import { readTable, Table, tableOf } from '../table.tsx'
-import { clean } from '../values.tsx'
+import { clean, Time, Value } from '../values.tsx'
 import { linkTo } from '../view.ts'
 
 const ITEMS = tableOf({
@@ -29,8 +29,19 @@ const ITEMS = tableOf({
       ),
       text: ({ command }) => command,
     },
-    'snoozed_until',
-    'snooze_reason',
+    {
+      head: 'Snoozed',
+      cell: ({ snoozed_until, snooze_reason }) =>
+        snoozed_until === null ? (
+          <Value name="snoozed_until" value={null} />
+        ) : (
+          <>
+            until <Time at={snoozed_until} />: {clean(snooze_reason ?? '')}
+          </>
+        ),
+      text: ({ snoozed_until, snooze_reason }) =>
+        snoozed_until === null ? null : `until ${snoozed_until}: ${snooze_reason ?? ''}`,
+    },
     { head: 'Act', cell: ({ id }, view) => <Act view={view} act="snooze" input={{ id }} /> },
   ],
 })
