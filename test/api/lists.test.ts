@@ -53,7 +53,7 @@ describe('a list', () => {
       'apiKeys.list': [],
       'consoleSessions.list': [],
       'approvers.list': [],
-      'attention.list': ['kind', 'snoozed'],
+      'attention.list': ['kind', 'subject', 'snoozed'],
     })
   })
 

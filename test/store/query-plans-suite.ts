@@ -95,7 +95,7 @@ const FILTERS: Record<string, Record<string, string>> = {
   'apiKeys.list': {},
   'approvers.list': {},
   'consoleSessions.list': {},
-  'attention.list': { kind: 'receiver_off', snoozed: 'true' },
+  'attention.list': { kind: 'receiver_off', subject: 'whs_1', snoozed: 'true' },
   'ledger.list': {
     pool: address(),
     mint: address(),
