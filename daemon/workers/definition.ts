@@ -25,7 +25,7 @@ export interface WorkerContext extends WorkerServices {
   report?(error: unknown): void
   /** Runs another tick after so many milliseconds, unless one runs before. Absent if nothing runs it. */
   again?(milliseconds: number): void
-  /** The workers and tasks of this process that have stalled, with the reason. Absent if nothing runs them. */
+  /** The other workers and tasks of this process that have stalled, with the reason. Absent if nothing runs them. */
   stalled?(): { worker: string; reason: string }[]
   /** Calls `listener` whenever the worker is woken during its tick; absent if nothing can wake it. */
   onWake?(listener: () => void): void

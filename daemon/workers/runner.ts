@@ -70,7 +70,7 @@ export function createWorkerRunner(
     repeat,
     metrics,
     stopping,
-    stalled,
+    stalled: () => stalled().filter(({ worker }) => worker !== name),
     onWake,
     again(milliseconds: number) {
       cancelAgain?.()

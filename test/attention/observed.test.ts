@@ -1,6 +1,4 @@
 /** What the service observes of itself: each cause is made, its item is listed, and it goes with its cause. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { attentionWorker, processAttentionWorker, recordCheckWorker } from '../../daemon/workers/attention.ts'
 import { takeLooks } from '../../src/operations/attention/looks.ts'
@@ -256,6 +254,31 @@ describe('secrets', () => {
   })
 })
 
+describe('a key', () => {
+  it('is named in the week before it expires, until it is prolonged', async () => {
+    const service = await startService()
+    const seconds = (days: number) => (days * DAY_MS) / 1000
+    const made = { name: 'shop', expires_in: seconds(8) }
+    const { status, json } = await service.request('POST', '/v2/api-keys', { body: made })
+    expect([status, json.error]).toEqual([201, undefined])
+    const { id } = json.data
+    expect(await itemsOf(service, 'key_expires')).toEqual([])
+    service.clock.advance(2 * DAY_MS)
+    expect(await itemsOf(service, 'key_expires')).toMatchObject([
+      {
+        id: `key_expires.${id}`,
+        since: '2026-06-02T12:00:00.000Z',
+        ends_at: '2026-06-09T12:00:00.000Z',
+        summary: `The key ${id} (shop) expires at 2026-06-09T12:00:00Z.`,
+        page: '/console/keys',
+      },
+    ])
+    const body = { expires_in: seconds(90) }
+    expect((await service.request('PATCH', `/v2/api-keys/${id}`, { body })).status).toBe(200)
+    expect(await itemsOf(service, 'key_expires')).toEqual([])
+  })
+})
+
 describe('what is stored', () => {
   it('says that the last backup failed, and that the last one is old', async () => {
     const service = await startService()
@@ -367,6 +390,5 @@ describe('records', () => {
     expect((await itemsOf(service, 'records_broken'))[0]).toMatchObject({ command: 'svc ledger verify --repair' })
     await setAmount(booked.amount)
     expect(await rounds()).toEqual([])
-    expect(existsSync(join(service.dataDir, 'svc.db'))).toBe(true)
   }, 60_000)
 })

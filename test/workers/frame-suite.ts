@@ -194,6 +194,37 @@ export function frameSuite(database: TestDatabase): void {
       expect(await other.write((tx) => claimLease(tx, claim))).toBe(true)
     })
 
+    test('of a task of each process runs in every daemon, also for the same slot', async () => {
+      const stores = await twoStores(database)
+      let ticks = 0
+      const task = { ...definition(async () => void ticks++), isOfProcess: true as const }
+      const frames = await Promise.all(stores.map((store) => startFrame(store, [task])))
+      const outcomes = await Promise.all(frames.map(({ workers }) => workers.runOnce(NAME, START)))
+      expect([outcomes, ticks]).toEqual([['done', 'done'], 2])
+      expect(await findLease(stores[0].db, NAME)).toBeNull()
+    })
+
+    test('names to a task the other workers of its process that have stalled', async () => {
+      let seen: unknown
+      const look: WorkerDefinition = {
+        ...definition(
+          async ({ stalled }) => {
+            seen = stalled?.()
+          },
+          { name: 'process-attention' },
+        ),
+        isOfProcess: true,
+      }
+      const fail = async () => {
+        throw new Error('no way')
+      }
+      const { workers, clock } = await startFrame(await freshStore(database), [definition(fail), look])
+      await workers.runOnce(NAME)
+      clock.advance(31_000)
+      await workers.runOnce('process-attention')
+      expect(seen).toEqual([{ worker: NAME, reason: 'no tick was completed for 31 s: no way' }])
+    })
+
     test('is aborted at its deadline, and one that ignores it delays only itself until its lease runs out', async () => {
       const [store, other] = await twoStores(database)
       const { pass, open, entered } = gate()

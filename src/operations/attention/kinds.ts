@@ -13,6 +13,7 @@ import { SOL_DECIMALS } from '../../solana/constants.ts'
 import type { Found, FoundQuery } from '../../store/attention/found.ts'
 import {
   exhaustedDeliveries,
+  expiringKeys,
   failedMigrations,
   failedTransactions,
   failingReceivers,
@@ -120,6 +121,9 @@ function stuckProposal(row: {
 
 /** Rent and fee of a migration without vesting and priority fee; its dry run shows the exact cost. */
 const MIGRATION_COST = '0.017 SOL'
+
+/** A key is listed for this time before it expires. */
+const KEY_EXPIRES_MS = 7 * DAY_MS
 
 /** Kinds that are read from stored records, in the order of the list. */
 export const STORED_KINDS = {
@@ -275,6 +279,16 @@ export const STORED_KINDS = {
         ends_at: observed_at + DAY_MS,
       }
     },
+  }),
+  key_expires: stored({
+    subject: 'api_key',
+    page: () => '/console/keys',
+    query: (reader, now) => expiringKeys(reader, now, KEY_EXPIRES_MS),
+    says: ({ subject, name, expires_at }) => ({
+      summary: `The key ${subject} (${clean(name)}) expires at ${timeText(expires_at ?? 0)}.`,
+      command: `svc keys update ${subject} --expires 90d`,
+      ends_at: expires_at,
+    }),
   }),
 } satisfies Partial<Record<AttentionKind, AnyStoredKind>>
 

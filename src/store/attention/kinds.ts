@@ -290,6 +290,16 @@ export const spentSponsorships = (reader: Reader) =>
     )
     .where(sql<boolean>`cast(budget as numeric) - cast(used as numeric) < cast(claim.lamports as numeric)`)
 
+/** Active keys that expire within `withinMs`. */
+export const expiringKeys = (reader: Reader, now: number, withinMs: number) =>
+  reader
+    .selectFrom('api_keys')
+    .select(['id as subject', 'name', 'expires_at'])
+    .select(({ eb }) => eb('expires_at', '-', withinMs).$castTo<number>().as('since'))
+    .where('status', '=', 'active')
+    .where('expires_at', '>', now)
+    .where('expires_at', '<=', now + withinMs)
+
 /** Refusals of sponsored claims that a person can lift, while they go on. */
 export const refusedClaims = (reader: Reader, now: number) =>
   reader
