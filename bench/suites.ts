@@ -45,6 +45,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     about: 'deliveries with durable results, against undici with the same signatures',
     run: async () => (await import('./webhooks.ts')).webhooks(),
   },
+  filters: {
+    about: 'queueing events for 10,000 subscriptions with filters, against as many without',
+    run: async () => (await import('./filters.ts')).filters(),
+  },
   memory: {
     about: "a daemon's memory over 100,000 requests",
     run: async () => (await import('./memory.ts')).memory(),

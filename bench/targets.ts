@@ -39,6 +39,18 @@ export const TARGETS: readonly Target[] = [
   { suite: 'writes', name: 'POST /v2/api-keys', floor: PLAIN_GROUP_COMMIT, atLeast: 0.8 },
   { suite: 'transactions', name: 'POST /v2/transactions', floor: 'chain.send', atMost: 2.5 },
   { suite: 'webhooks', name: 'deliveries, recorded', floor: 'bare undici, same signatures', atLeast: 0.25 },
+  {
+    suite: 'filters',
+    name: '10,000 subscriptions to no event by a field',
+    floor: 'to no type, without a filter',
+    atMost: 1.5,
+  },
+  {
+    suite: 'filters',
+    name: '10,000 subscriptions to all events by a field',
+    floor: 'to all events, without a filter',
+    atMost: 1.6,
+  },
   { suite: 'memory', name: 'most memory in 100,000 requests', floor: '256 MiB', atMost: 1 },
   { suite: 'memory', name: 'after 100,000 requests', floor: 'after 50,000', atMost: 1.05 },
   { suite: 'stalls', name: 'POST of 50,000 entries, longest stall', floor: '10 ms', atMost: 1 },

@@ -46,6 +46,7 @@ import {
   isAnyTransactionDue,
   unconfirmedTransactions,
 } from '../../src/store/transactions/transactions.ts'
+import { attemptsSince, receiverStates } from '../../src/store/webhooks/deliveries.ts'
 import { insertReplay } from '../../src/store/webhooks/enqueuing.ts'
 import { sendable, subscriptionsWithDue } from '../../src/store/webhooks/queue.ts'
 import { insertRemoval } from '../../src/store/webhooks/subscriptions.ts'
@@ -383,6 +384,15 @@ export function queryPlansSuite(
         housekeepingWorker.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
       'dead leases': () => releaseDeadLeases({ ...service.services, store }),
       'new events': () => fanOut({ ...service.services, store }),
+      'new events for a filter': async () => {
+        const filter_json = '{"fields":[{"field":"data.x","values":["1"]}]}'
+        await service.services.store.write((tx) =>
+          tx.updateTable('webhook_subscriptions').set({ filter_json, cursor: 0 }).where('id', '=', 'whs-300').execute(),
+        )
+        await fanOut({ ...service.services, store })
+      },
+      'states of receivers': () => receiverStates(store.db, ['whs-100', 'whs-200']),
+      'attempts of a day': () => attemptsSince(store.db, 'whs-100', 0, limit),
       replays: async () => {
         const replay = {
           subscription_id: 'whs-200',
@@ -392,7 +402,11 @@ export function queryPlansSuite(
           last: 10_000,
           created_at: 0,
         }
-        await service.services.store.write((tx) => insertReplay(tx, { ...replay, types_json: '["pool.live"]' }))
+        const types_json = '["pool.live"]'
+        await service.services.store.write(async (tx) => {
+          await insertReplay(tx, { ...replay, types_json })
+          await insertReplay(tx, { ...replay, types_json, filter_json: '{"types":["pool.*"]}' })
+        })
         await advanceReplays({ ...service.services, store }, { after: 0 })
       },
       'plans too far ahead': async () => {
