@@ -29,6 +29,7 @@ import { airdropSnapshotVerb } from './snapshot.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
 import { listFlags, ROOT_FLAG, requireNamedList, rootsOf, storedRecord } from './stored-list.ts'
+import { airdropUnclaimedVerb } from './unclaimed.ts'
 import { vaultNotes } from './vault-words.ts'
 import { airdropWatchVerb } from './watch.ts'
 
@@ -333,6 +334,7 @@ export const airdropsNoun: Noun = {
     status: airdropStatusVerb,
     watch: airdropWatchVerb,
     claims: airdropClaimsVerb,
+    unclaimed: airdropUnclaimedVerb,
     eligibility: airdropEligibilityVerb,
     page: airdropPageVerb,
     entitlement: airdropEntitlementVerb,

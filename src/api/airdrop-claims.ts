@@ -23,6 +23,8 @@ const claimSums = {
   amount: digits.meta({ description: 'Raw units, locked amounts included' }),
 }
 
+const claimTimes = { first_claim_at: timestamp.nullable(), last_claim_at: timestamp.nullable() }
+
 const claimWindow = z
   .object({ at: timestamp.meta({ description: 'Start of the hour or day, UTC' }), ...claimSums })
   .openapi('AirdropClaimWindow')
@@ -64,8 +66,7 @@ export const airdropStats = z
           'Median of what a claim paid; for an even number of claims, the mean of the middle two',
         ),
         claims_per_hour: z.number().min(0).meta({ description: 'Over the last 24 hours, or since the first claim' }),
-        first_claim_at: timestamp.nullable(),
-        last_claim_at: timestamp.nullable(),
+        ...claimTimes,
       })
       .meta({ description: 'Sums of the recorded claims; `hours` and `days` are computed from the same records' }),
     hours: z.array(claimWindow).meta({ description: 'The last hours, oldest first, including the current one' }),
@@ -74,6 +75,28 @@ export const airdropStats = z
   })
   .openapi('AirdropStats')
 
+export const airdropUnclaimed = z
+  .object({
+    id: treeId,
+    mint: mintAddress,
+    leaf_count: z.int().min(0).meta({ description: 'Wallets of the list' }),
+    recorded: z
+      .object({ claims: claimSums.claims, wallets: claimSums.wallets, ...claimTimes })
+      .meta({ description: 'The recorded claims that the list was compared with' }),
+    wallets: z
+      .array(
+        z.object({
+          wallet: address,
+          amount: digits.meta({ description: 'What it can claim at once, raw units' }),
+          amount_locked: digits.meta({ description: 'What vests for it in addition, raw units; 0 without vesting' }),
+          index: z.int().min(0).meta({ description: 'Index of its leaf' }),
+        }),
+      )
+      .meta({ description: 'The largest sum of both amounts first' }),
+  })
+  .openapi('AirdropUnclaimed')
+
+export type AirdropUnclaimed = z.output<typeof airdropUnclaimed>
 export type AirdropClaimRecord = z.output<typeof airdropClaim>
 export type AirdropStats = z.output<typeof airdropStats>
 

@@ -1,7 +1,7 @@
 /** Airdrops: distributors on chain for a merkle root, their claims, and the withdrawal of unclaimed tokens. */
 
 import { z } from '@hono/zod-openapi'
-import { airdropClaim, airdropStats, statsQuery } from './airdrop-claims.ts'
+import { airdropClaim, airdropStats, airdropUnclaimed, statsQuery } from './airdrop-claims.ts'
 import { CLAWBACK_DAYS, PROPOSED_START_DAYS } from './airdrop-terms.ts'
 import {
   address,
@@ -18,7 +18,7 @@ import {
   treeId,
   u64Digits,
 } from './chain-scalars.ts'
-import { approverField, buildBody, listQuery, txTermsShape, writeBody } from './envelope.ts'
+import { approverField, buildBody, listQuery, pageLimit, txTermsShape, writeBody } from './envelope.ts'
 import { eitherPayload, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
@@ -237,6 +237,16 @@ export const airdrops = {
     query: listQuery({}),
     data: airdropClaim,
     list: true,
+  }),
+  unclaimed: defineRoute({
+    at: ['get', '/v2/airdrops/{id}/unclaimed'],
+    tag: AIRDROPS_TAG,
+    summary: 'List the largest entries of an airdrop of which no claim is recorded here',
+    description:
+      'Compares the stored tree with the recorded claims, without the chain. Claims from before this installation followed the airdrop are not known: `recorded.missing_count` of GET /v2/airdrops/{id}/stats counts them. With vesting, a wallet that has claimed once is not listed.',
+    params: airdropParams,
+    query: z.strictObject({ limit: pageLimit(20) }),
+    data: airdropUnclaimed,
   }),
   distributor: defineRoute({
     at: ['get', '/v2/distributors/{address}'],

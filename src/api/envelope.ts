@@ -67,7 +67,7 @@ export const txTermsShape = {
 
 const LIMIT = 'must be a whole number from 1 to 100, sent once'
 /** Page size in decimal digits only; other notations are rejected and the value is never clamped. */
-const pageLimit = (size: number) =>
+export const pageLimit = (size: number) =>
   z
     .string({ error: LIMIT })
     .regex(/^[1-9][0-9]{0,2}$/, { error: LIMIT, abort: true })

@@ -61,6 +61,7 @@ export const paths = {
     get: ['get', '/v2/airdrops/{id}'],
     stats: ['get', '/v2/airdrops/{id}/stats'],
     claims: ['get', '/v2/airdrops/{id}/claims'],
+    unclaimed: ['get', '/v2/airdrops/{id}/unclaimed'],
     distributor: ['get', '/v2/distributors/{address}'],
     claim: ['post', '/v2/airdrops/{id}/claims'],
     entitlement: ['get', '/v2/airdrops/{id}/claims/{wallet}'],

@@ -56,6 +56,7 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       get: (await import('./airdrops/reads.ts')).getAirdrop,
       stats: (await import('./airdrops/read-airdrop-stats.ts')).readAirdropStats,
       claims: (await import('./airdrops/reads.ts')).listAirdropClaims,
+      unclaimed: (await import('./airdrops/list-unclaimed.ts')).listUnclaimed,
       distributor: (await import('./airdrops/reads.ts')).getDistributor,
       claim: (await import('./airdrops/claim-airdrop.ts')).claimAirdrop,
       entitlement: (await import('./airdrops/reads.ts')).getEntitlement,

@@ -55,6 +55,7 @@ describe('the routes', () => {
       GET /v2/airdrops/{id}
       GET /v2/airdrops/{id}/stats
       GET /v2/airdrops/{id}/claims
+      GET /v2/airdrops/{id}/unclaimed
       POST /v2/airdrops/{id}/claims
       POST /v2/airdrops/{id}/vault-withdrawals
       GET /v2/airdrops/{id}/sponsorship

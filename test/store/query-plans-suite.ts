@@ -13,7 +13,7 @@ import { repairMoments } from '../../src/operations/clock-repair.ts'
 import { advanceReplays, fanOut, finishRemovals } from '../../src/operations/webhook-deliveries/enqueuing.ts'
 import { dueAirdrops } from '../../src/store/airdrops/airdrops.ts'
 import { claimFigures, claimWindows } from '../../src/store/airdrops/claim-figures.ts'
-import { recordAirdropClaim } from '../../src/store/airdrops/claims.ts'
+import { claimedAmong, recordAirdropClaim } from '../../src/store/airdrops/claims.ts'
 import {
   countSponsoredClaims,
   endedSponsoredClaims,
@@ -346,6 +346,7 @@ export function queryPlansSuite(
         const of = { genesis: await service.services.chain.genesisHash(), airdrop_id: TREE }
         await claimFigures(store.db, { ...of, airdrop_id: 'tree-7' })
         await claimWindows(store.db, of, { since: 0, hours: 1 })
+        await claimedAmong(store.db, of, [address()])
       },
       'another claim': async () => {
         const of = { genesis: await service.services.chain.genesisHash(), airdrop_id: TREE }

@@ -40,6 +40,18 @@ export const pageAirdropClaims = listing('airdrop_claims', ['genesis', 'airdrop_
   weights: { signature: 1 },
 })
 
+/** Returns which of these wallets have a recorded claim of the airdrop. */
+export async function claimedAmong(
+  reader: Reader,
+  { genesis, airdrop_id }: ClaimedAirdrop,
+  wallets: readonly string[],
+): Promise<Set<string>> {
+  if (wallets.length === 0) return new Set()
+  const claims = reader.selectFrom('airdrop_claims').select('wallet').where('genesis', '=', genesis)
+  const rows = await claims.where('airdrop_id', '=', airdrop_id).where('wallet', 'in', wallets).execute()
+  return new Set(rows.map(({ wallet }) => wallet))
+}
+
 /**
  * Stores a claim with the totals and the median of its airdrop. Returns false if it is already stored. A first claim
  * that is reported again in a later slot, because a fork dropped it, replaces the stored one.
