@@ -18,7 +18,7 @@ import type { RequestEnv } from '../pipeline/request-record.ts'
 import { actNamed, doneText, perform } from './act.tsx'
 import { openAssets, type ServedAssets } from './assets.ts'
 import { type BrowserSession, cookieFor, requireCsrf, requireOwnOrigin, sessionOf } from './browser-session.ts'
-import { EnterPage, Fault, Layout, SignInPage } from './layout.tsx'
+import { EnterPage, Fault, Layout, Siblings, SignInPage } from './layout.tsx'
 import type { ConsolePage } from './page.ts'
 import { PAGES } from './pages/index.ts'
 import { type CommandIndex, readCommands } from './same.ts'
@@ -93,6 +93,7 @@ async function show(parts: Parts, c: Request, page: ConsolePage): Promise<Respon
     title,
     <>
       {done !== undefined && <p role="status">{done}</p>}
+      {page.siblings !== undefined && <Siblings places={page.siblings} path={c.req.path} />}
       {body}
     </>,
     session,

@@ -78,6 +78,17 @@ const Navigation = ({ nav, path }: { nav: readonly Place[]; path: string }) => (
   </nav>
 )
 
+/** Links among the pages of one place, above their content. */
+export const Siblings = ({ places, path }: { places: readonly Place[]; path: string }) => (
+  <nav class="pages" aria-label="Pages of this place">
+    {places.map((place) => (
+      <a href={linkTo(place.path)} aria-current={place.path === path ? 'page' : undefined}>
+        {place.title}
+      </a>
+    ))}
+  </nav>
+)
+
 const isIn = (place: string, path: string) => path === place || (place !== '/console' && path.startsWith(`${place}/`))
 
 const SignedIn = ({ session }: { session: BrowserSession }) => (

@@ -1,5 +1,6 @@
 /** How a page of the console is written: its path, and what it shows of the API's answers. */
 import type { Child } from 'hono/jsx'
+import type { Place } from './layout.tsx'
 import type { Part } from './stream.ts'
 import type { Shown } from './table.tsx'
 import type { View } from './view.ts'
@@ -31,6 +32,8 @@ export interface ConsolePage {
   path: string
   title: string
   inNavigation?: true
+  /** Pages of the same place, with links above the content. */
+  siblings?: readonly Place[]
   /** Parts of which a change makes an open page read itself again. */
   live?: readonly Part[]
   content(view: View): Promise<PageContent>

@@ -14,10 +14,14 @@ interface Command {
 /** The command for each route, such as `GET /v2/webhook-subscriptions`. */
 export type CommandIndex = ReadonlyMap<string, Command>
 
-/** Commands of one word that do several things: what they are called with for a route. */
+/** Routes, some with their body, whose command does not follow from the tree; what is in the path comes after it. */
 const SPELLED: Readonly<Record<string, string>> = {
   'GET /v2/console/sessions': 'svc console sessions',
   'DELETE /v2/console/sessions/{id}': 'svc console sessions end',
+  'GET /v2/signer': 'svc signer status',
+  'GET /v2/transactions/{signature}/content': 'svc tx get --content',
+  'PATCH /v2/fee-schedules/{id} {"active":false}': 'svc fees schedule pause',
+  'PATCH /v2/fee-schedules/{id} {"active":true}': 'svc fees schedule resume',
 }
 
 /** Reads the tree that the build wrote. Where a route has several commands, the one that calls nothing else counts. */
@@ -60,14 +64,18 @@ const nameOf = ({ method, path }: AnyRoute) => `${method.toUpperCase()} ${path}`
 function commandText(commands: CommandIndex, route: AnyRoute, input: Fields): string | null {
   const found = commands.get(nameOf(route))
   if (found === undefined) return null
-  const spelled = SPELLED[nameOf(route)]
+  const inPath = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, field = '']) => field)
+  const body = Object.fromEntries(Object.entries(input).filter(([field]) => !inPath.includes(field)))
+  const whole = SPELLED[`${nameOf(route)} ${JSON.stringify(body)}`]
+  const spelled = whole ?? SPELLED[nameOf(route)]
   const words = [spelled ?? found.command]
-  const rest = { ...input }
-  for (const { field } of spelled === undefined ? found.arguments : [{ field: 'id' }]) {
+  const rest: Record<string, unknown> = { ...input }
+  for (const field of spelled === undefined ? found.arguments.map((own) => own.field) : inPath) {
     if (rest[field] === undefined) continue
     words.push(shellQuoted(String(rest[field])))
     delete rest[field]
   }
+  if (whole !== undefined) return words.join(' ')
   for (const [field, value] of Object.entries(rest)) {
     const option = found.options.find((own) => own.field === field)
     if (option === undefined) return null

@@ -1,5 +1,6 @@
 /** Parts that the page of one resource has: what waits for a person about it, and reads that may fail. */
 import type { Child } from 'hono/jsx'
+import type { AttentionKind } from '../../src/api/index.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { groupedDecimalOf } from '../../src/solana/amounts.ts'
 import { readMint } from '../../src/solana/token-accounts.ts'
@@ -7,9 +8,9 @@ import { Act } from './act.tsx'
 import { clean } from './values.tsx'
 import type { View } from './view.ts'
 
-/** What waits for a person about one resource, as /console has it. */
-export async function waitingFor(view: View, subject: string): Promise<Child> {
-  const { data } = await view.client.attention.list({ subject })
+/** What waits for a person about one resource, or of one kind, as /console has it. */
+export async function waitingFor(view: View, about: { subject: string } | { kind: AttentionKind }): Promise<Child> {
+  const { data } = await view.client.attention.list(about)
   return data.map(({ id, summary, command }) => (
     <div role="alert">
       <p>{clean(summary)}</p>

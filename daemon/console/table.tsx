@@ -109,6 +109,18 @@ export const linked = <Row,>(field: keyof Row & string, path: (row: Row) => stri
   text: (row) => row[field],
 })
 
+/** A column of records, or lists of them, that are shown on demand. */
+export const folded = <Row,>(field: keyof Row & string): Column<Row> => ({
+  head: wordsOf(field),
+  cell: (row) => (
+    <details>
+      <summary>Show</summary>
+      <Value name={field} value={row[field]} />
+    </details>
+  ),
+  text: (row) => row[field],
+})
+
 /** Rows below their heads, without filters and pages. */
 export const Rows = ({ title, heads, rows, empty }: Pick<Shown, 'title' | 'heads' | 'rows' | 'empty'>) =>
   rows.length === 0 ? (
@@ -135,6 +147,21 @@ export const Rows = ({ title, heads, rows, empty }: Pick<Shown, 'title' | 'heads
       </table>
     </section>
   )
+
+interface RecordsProps<Row> extends Pick<Shown, 'title' | 'empty'> {
+  records: readonly Row[]
+  fields: readonly (keyof Row & string)[]
+}
+
+/** Some fields of records, without filters and pages. */
+export const Records = <Row,>({ title, empty, records, fields }: RecordsProps<Row>) => (
+  <Rows
+    title={title}
+    heads={fields.map(wordsOf)}
+    rows={records.map((record) => fields.map((name) => <Value name={name} value={record[name]} />))}
+    empty={empty}
+  />
+)
 
 export const Table = ({ view, shown }: { view: View; shown: Shown }) => (
   <>

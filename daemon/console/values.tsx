@@ -17,6 +17,9 @@ const PAGES: Readonly<Record<string, string>> = {
   proposal_id: '/console/proposals/',
   signature: '/console/transactions/',
   subscription_id: '/console/webhooks/',
+  schedule_id: '/console/signer/schedules/',
+  mint: '/console/tokens/',
+  asset: '/console/tokens/nfts/',
 }
 
 const ACRONYMS: Readonly<Record<string, string>> = {
@@ -27,6 +30,7 @@ const ACRONYMS: Readonly<Record<string, string>> = {
   nft: 'NFT',
   rpc: 'RPC',
   sol: 'SOL',
+  uid: 'UID',
   uri: 'URI',
   url: 'URL',
 }

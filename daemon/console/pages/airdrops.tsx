@@ -74,7 +74,7 @@ const airdrop: ConsolePage = {
       body: (
         <>
           <div id="airdrop" data-live>
-            {await waitingFor(view, id)}
+            {await waitingFor(view, { subject: id })}
             <Fields record={inTokens(data, decimals)} />
             <SameDetails same={sameAs(view, api.airdrops.get, { id })} />
           </div>

@@ -1,7 +1,7 @@
 /** /console/keys: the API keys, with scopes, limits, expiry and last use. */
 import { api } from '../../../src/api/index.ts'
-import type { ConsolePage } from '../page.ts'
-import { readTable, Table, tableOf } from '../table.tsx'
+import { tableOf } from '../table.tsx'
+import { tablePage } from '../table-page.tsx'
 
 const KEYS = tableOf({
   title: 'API keys',
@@ -26,12 +26,9 @@ const KEYS = tableOf({
   ],
 })
 
-export const keysPage: ConsolePage = {
+export const keysPage = tablePage({
   path: '/console/keys',
   title: 'Keys',
   inNavigation: true,
-  async content(view) {
-    const table = await readTable(view, KEYS)
-    return { table, body: <Table view={view} shown={table} /> }
-  },
-}
+  table: KEYS,
+})

@@ -104,7 +104,7 @@ const launch: ConsolePage = {
       body: (
         <>
           <div id="pool" data-live>
-            {await waitingFor(view, address)}
+            {await waitingFor(view, { subject: address })}
             <Fields record={aboutPool(pool)} />
             <SameDetails same={sameAs(view, api.pools.get, { address })} />
           </div>

@@ -1,8 +1,8 @@
 /** /console: what needs a person, oldest first, with the command that deals with it. */
 import { api } from '../../../src/api/index.ts'
 import { Act } from '../act.tsx'
-import type { ConsolePage } from '../page.ts'
-import { readTable, Table, tableOf } from '../table.tsx'
+import { tableOf } from '../table.tsx'
+import { tablePage } from '../table-page.tsx'
 import { clean, Time, Value } from '../values.tsx'
 import { linkTo } from '../view.ts'
 
@@ -46,13 +46,10 @@ const ITEMS = tableOf({
   ],
 })
 
-export const needsYouPage: ConsolePage = {
+export const needsYouPage = tablePage({
   path: '/console',
   title: 'Needs you',
   inNavigation: true,
   live: ['events', 'transactions', 'pools', 'time'],
-  async content(view) {
-    const table = await readTable(view, ITEMS)
-    return { table, body: <Table view={view} shown={table} /> }
-  },
-}
+  table: ITEMS,
+})

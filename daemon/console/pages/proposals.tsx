@@ -48,7 +48,7 @@ const proposal: ConsolePage = {
       body: (
         <>
           <div id="proposal" data-live>
-            {await waitingFor(view, id)}
+            {await waitingFor(view, { subject: id })}
             {data.fault !== null && <p role="alert">{clean(data.fault)}</p>}
             {data.next !== null && <p>{clean(data.next)}</p>}
             <Fields record={data} only={SHOWN} />

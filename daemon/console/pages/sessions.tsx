@@ -1,8 +1,8 @@
 /** /console/sessions: the browsers that are signed in. */
 import { api } from '../../../src/api/index.ts'
 import { Act } from '../act.tsx'
-import type { ConsolePage } from '../page.ts'
-import { readTable, Table, tableOf } from '../table.tsx'
+import { tableOf } from '../table.tsx'
+import { tablePage } from '../table-page.tsx'
 
 const SESSIONS = tableOf({
   title: 'Open sessions',
@@ -21,13 +21,10 @@ const SESSIONS = tableOf({
   ],
 })
 
-export const sessionsPage: ConsolePage = {
+export const sessionsPage = tablePage({
   path: '/console/sessions',
   title: 'Sessions',
   inNavigation: true,
   live: ['time'],
-  async content(view) {
-    const table = await readTable(view, SESSIONS)
-    return { table, body: <Table view={view} shown={table} /> }
-  },
-}
+  table: SESSIONS,
+})

@@ -1,12 +1,12 @@
 /** /console/system: readiness, workers, nodes, database, queues, what is kept for how long, and the chain. */
 import { api } from '../../../src/api/index.ts'
-import { ApiError } from '../../../src/platform/errors.ts'
 import { SETTINGS, type SettingName } from '../../../src/settings/config.ts'
 import { SameDetails } from '../act.tsx'
 import type { ConsolePage } from '../page.ts'
 import { sameAs } from '../same.ts'
-import { Rows } from '../table.tsx'
-import { clean, Fields, Value, wordsOf } from '../values.tsx'
+import { shownOf } from '../sections.tsx'
+import { Records, Rows } from '../table.tsx'
+import { clean, Fields, wordsOf } from '../values.tsx'
 import { linkTo, type View } from '../view.ts'
 
 const WORKER_FIELDS = [
@@ -38,9 +38,6 @@ export const systemPage: ConsolePage = {
     const { data: state } = await view.client.service.workers()
     const ready = JSON.parse(await view.read('/ready')) as { data: object }
     const figures = figuresIn(await view.read('/metrics'))
-    const workers = state.workers.map((worker) =>
-      WORKER_FIELDS.map((name) => <Value name={name} value={worker[name]} />),
-    )
     return {
       body: (
         <div id="system" data-live>
@@ -48,7 +45,7 @@ export const systemPage: ConsolePage = {
           <h2>Service</h2>
           <Fields record={{ version: health.version, observed_at: state.observed_at, ...ready.data }} />
           <h2>Workers</h2>
-          <Rows title="Workers" heads={WORKER_FIELDS.map(wordsOf)} rows={workers} empty="No worker runs here." />
+          <Records title="Workers" records={state.workers} fields={WORKER_FIELDS} empty="No worker runs here." />
           <SameDetails same={sameAs(view, api.service.workers, {})} />
           {Object.entries(FIGURES).map(([title, names]) => (
             <>
@@ -64,7 +61,7 @@ export const systemPage: ConsolePage = {
           <h2>What is kept</h2>
           {retention(view)}
           <h2>Chain</h2>
-          {await chain(view)}
+          {await shownOf(view.client.service.cluster(), (cluster) => <Fields record={cluster} />)}
           <SameDetails same={sameAs(view, api.service.cluster, {})} />
         </div>
       ),
@@ -118,14 +115,4 @@ function retention({ config }: View) {
   const names = (Object.keys(SETTINGS) as SettingName[]).filter((name) => name.startsWith('retention.'))
   const rows = names.map((name) => [name, String(config.values[name]), SETTINGS[name].about])
   return <Rows title="What is kept" heads={['Setting', 'Days', 'Meaning']} rows={rows} empty="" />
-}
-
-/** A node that does not answer must not hide the rest. */
-async function chain({ client }: View) {
-  try {
-    return <Fields record={(await client.service.cluster()).data} />
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return <p role="alert">{clean(error.message)}</p>
-  }
 }
