@@ -26,6 +26,7 @@ const ACRONYMS: Readonly<Record<string, string>> = {
   api: 'API',
   id: 'ID',
   ip: 'IP',
+  ips: 'IPs',
   ms: 'ms',
   nft: 'NFT',
   rpc: 'RPC',
@@ -62,12 +63,12 @@ interface ValueProps {
 }
 
 export function Value({ name, value }: ValueProps): Child {
-  if (value === null || value === undefined || value === '') return <span class="none">–</span>
+  const isEmpty = value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  if (isEmpty) return <span class="none">–</span>
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number' || typeof value === 'bigint') return <span class="number">{String(value)}</span>
   if (typeof value === 'string') return <TextValue name={name} text={value} />
   if (!Array.isArray(value)) return <Fields record={value as object} />
-  if (value.length === 0) return <span class="none">none</span>
   if (value.every((item) => typeof item !== 'object')) return value.map((item) => clean(String(item))).join(', ')
   return (
     <ol>
