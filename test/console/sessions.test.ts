@@ -34,6 +34,20 @@ describe('a link of `svc console`', () => {
     expect((await consoleBrowser(service).submit(path, 'console/enter')).status).toBe(303)
   })
 
+  it('is not the secret of a cookie', async () => {
+    const service = await startService()
+    const browser = await signedIn(service)
+    const link = browser.cookie.split('=')[1]!
+    expect((await consoleBrowser(service).post('/console/enter', { link })).status).toBe(403)
+    expect((await browser.get('/console')).status).toBe(200)
+  })
+
+  it('for a viewer reads without the scopes of the key that made it', async () => {
+    const viewer = await signedIn(await startService(), 'viewer')
+    expect((await viewer.get('/console/webhooks')).status).toBe(200)
+    expect((await viewer.get('/console/keys')).status).toBe(403)
+  })
+
   it('expires after 60 seconds', async () => {
     const service = await startService()
     const [early, late] = [await consoleLink(service), await consoleLink(service)]
