@@ -112,6 +112,11 @@ describe.skipIf(lacksDistributor)('the page of an airdrop (needs the Jito merkle
     expect(text).toContain(`svc airdrops sponsor ${at.id} --budget SOL`)
     expect(text).toContain(`svc airdrops withdraw ${at.id}`)
     expect((await csvOf(browser, `/console/airdrops/${at.id}`))[1]).toContain(`${addressOf(at.claimers[0]!)},`)
+    const rows = await csvOf(browser, `/console/airdrops/${at.id}/unclaimed`)
+    expect(rows.slice(1).map((row) => row.split(',')[0])).toEqual([2, 1].map((n) => addressOf(at.claimers[n]!)))
+    expect((await pageOf(browser, `/console/airdrops/${at.id}/unclaimed`)).text).toContain(
+      `svc airdrops unclaimed ${at.id} --limit 100`,
+    )
     expect((await pageOf(browser, `/console/airdrops?mint=${at.mint}`)).text).toContain(at.id)
   })
 })

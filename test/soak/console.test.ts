@@ -6,10 +6,18 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { PAGES } from '../../daemon/console/pages/index.ts'
+import { HOUR_MS } from '../../src/platform/timing.ts'
 import { listen } from '../kernel/listening.ts'
+import { lacksDistributor } from '../support/airdrops.ts'
 import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
 import { consoleLink, failedDelivery, HOSTILE, subscribe, switchOff } from '../support/console.ts'
+import { launchPool, waitingProposal } from '../support/console-records.ts'
+import { lacksDbc } from '../support/dbc.ts'
+import { tinyCurveSettings } from '../support/launches.ts'
+import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { makeFolder, removeFolder, type Service, startService } from '../support/service.ts'
+import { openSponsoredAirdrop } from '../support/sponsored-airdrop.ts'
+import { SOL } from '../support/wallets.ts'
 
 const WIDTHS = [390, 1280]
 const WAIT_MS = 40_000
@@ -19,8 +27,8 @@ interface World {
   root: string
 }
 
-async function world(): Promise<World> {
-  const service = await startService()
+async function world(service?: Service): Promise<World> {
+  service ??= await startService()
   const { port } = await listen(service)
   return { service, root: `http://127.0.0.1:${port}` }
 }
@@ -84,18 +92,45 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
 
   it('shows every page in both widths and colours, and asks nothing of other hosts', async () => {
     const here = await world()
-    const { service, root } = here
+    const { service } = here
     const id = await subscribe(service)
     await failedDelivery(service, id, HOSTILE)
     service.clock.advance(30_000)
     await failedDelivery(service, id, 'HTTP 503', 2)
     await subscribe(service, 'https://other.example/hooks')
     await switchOff(service)
-    const paths = [
+    await look(here, [
       ...PAGES.map(({ path }) => path).filter((path) => !path.includes('{')),
       `/console/webhooks/${id}`,
       `/console/webhooks/${id}/whd_000000000000000000000001`,
-    ]
+    ])
+  })
+
+  it.skipIf(lacksDbc || lacksDistributor)('shows launches, airdrops and proposals (needs their programs)', async () => {
+    const limits = { lamports_per_transaction: '0', lamports_per_day: '0' }
+    const settings = { ...tinyCurveSettings(), 'claim-pages': true }
+    const service = await startPlatform(GENEROUS, { settings })
+    const { address } = await launchPool(service)
+    const full = await launchPool(service, 'FULL')
+    await full.buy(5n * SOL)
+    const at = await openSponsoredAirdrop({ service })
+    await at.settle()
+    await at.claimBy(at.first)
+    await at.settle()
+    await service.request('PATCH', '/v2/signer/policy', { body: limits })
+    service.clock.advance(25 * HOUR_MS)
+    const { proposal } = await waitingProposal(service)
+    await look(await world(service), [
+      ...[address, full.address].map((pool) => `/console/launches/${pool}`),
+      `/console/launches/${address}/trades`,
+      `/console/airdrops/${at.id}`,
+      `/console/airdrops/${at.id}/unclaimed`,
+      `/console/proposals/${proposal.id}`,
+    ])
+  })
+
+  async function look(here: World, paths: readonly string[]): Promise<void> {
+    const { root } = here
     for (const width of WIDTHS) {
       for (const dark of [false, true]) {
         const { page, complaints, asked } = await open({ width, dark })
@@ -113,7 +148,7 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
         expect(asked.filter((url) => !url.startsWith(root) && url !== 'data:,')).toEqual([])
       }
     }
-  })
+  }
 
   it('reads and acts without script', async () => {
     const here = await world()

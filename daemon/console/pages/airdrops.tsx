@@ -1,4 +1,5 @@
 /** /console/airdrops: the airdrops, and one of them: what was claimed when, what is left, who pays for claims. */
+import type { AirdropUnclaimed } from '../../../src/api/airdrop-claims.ts'
 import { type Airdrop, type AirdropClaimRecord, type AirdropStats, api } from '../../../src/api/index.ts'
 import { solText } from '../../../src/solana/amounts.ts'
 import { percentOf } from '../../../src/solana/launch-curve.ts'
@@ -8,8 +9,8 @@ import type { ConsolePage } from '../page.ts'
 import { sameAs } from '../same.ts'
 import { amountText, decimalsOf, nullIfNotFound, shownOf, waitingFor } from '../sections.tsx'
 import { type Column, linked, readTable, Table, tableOf } from '../table.tsx'
-import { Fields, Value } from '../values.tsx'
-import type { View } from '../view.ts'
+import { Fields, Value, wordsOf } from '../values.tsx'
+import { linkTo, type View } from '../view.ts'
 
 const AIRDROPS = tableOf({
   title: 'Airdrops',
@@ -27,26 +28,36 @@ const AIRDROPS = tableOf({
   ],
 })
 
-const claimsIn = (decimals: number | null) => {
-  const amount = (head: string, field: 'amount' | 'amount_locked'): Column<AirdropClaimRecord> => ({
-    head,
-    cell: (claim) => <Value name={field} value={amountText(claim[field], decimals)} />,
-    text: (claim) => amountText(claim[field], decimals),
-  })
-  return tableOf({
+type Amounts = Pick<AirdropClaimRecord, 'amount' | 'amount_locked'>
+
+/** What pays at once, and what vests, in whole tokens. */
+const amountsIn = (decimals: number | null): Column<Amounts>[] =>
+  (['amount', 'amount_locked'] as const).map((field) => ({
+    head: wordsOf(field),
+    cell: (row) => <Value name={field} value={amountText(row[field], decimals)} />,
+    text: (row) => amountText(row[field], decimals),
+  }))
+
+const claimsIn = (decimals: number | null) =>
+  tableOf<AirdropClaimRecord>({
     title: 'Claims',
     route: api.airdrops.claims,
     call: (client, query) => client.airdrops.claims({ id: '', ...query }),
     empty: 'No claim is recorded here yet.',
-    columns: [
-      'claimed_at',
-      'wallet',
-      amount('Amount', 'amount'),
-      amount('Amount locked', 'amount_locked'),
-      'signature',
-    ],
+    columns: ['claimed_at', 'wallet', ...amountsIn(decimals), 'signature'],
   })
-}
+
+const unclaimedIn = (decimals: number | null) =>
+  tableOf<AirdropUnclaimed['wallets'][number]>({
+    title: 'Largest unclaimed',
+    route: api.airdrops.unclaimed,
+    async call(client, query) {
+      const { data, meta } = await client.airdrops.unclaimed({ id: '', ...query })
+      return { data: data.wallets, meta: { ...meta, count: data.wallets.length, next_cursor: null, has_more: false } }
+    },
+    empty: 'Every wallet of the list has claimed.',
+    columns: ['wallet', ...amountsIn(decimals)],
+  })
 
 const airdrops: ConsolePage = {
   path: '/console/airdrops',
@@ -93,7 +104,32 @@ const airdrop: ConsolePage = {
   },
 }
 
-export const airdropPages = [airdrops, airdrop]
+/** A page of its own, because it reads the whole list. */
+const unclaimed: ConsolePage = {
+  path: '/console/airdrops/{id}/unclaimed',
+  title: 'Largest unclaimed',
+  async content(view) {
+    const { id = '' } = view.params
+    const { data } = await view.client.airdrops.get({ id })
+    const columns = unclaimedIn(await decimalsOf(view, data.mint))
+    const table = await readTable(view, columns, { id, limit: MOST_UNCLAIMED })
+    return {
+      table,
+      body: (
+        <>
+          <p>
+            <a href={linkTo(`/console/airdrops/${id}`)}>{`Airdrop ${data.airdrop_count} of ${data.mint}`}</a>
+          </p>
+          <Table view={view} shown={table} />
+        </>
+      ),
+    }
+  },
+}
+
+const MOST_UNCLAIMED = '100'
+
+export const airdropPages = [airdrops, airdrop, unclaimed]
 
 const AMOUNTS = ['total', 'total_locked', 'vault_balance', 'vault_lacks', 'claimed_amount', 'left_amount']
 
@@ -125,6 +161,9 @@ function figures(view: View, stats: AirdropStats, decimals: number | null) {
           }}
         />
         <SameDetails same={sameAs(view, api.airdrops.stats, { id })} />
+        <p>
+          <a href={linkTo(`/console/airdrops/${id}/unclaimed`)}>Largest unclaimed</a>
+        </p>
       </div>
       {recorded.claims > 0 && claimsOver('hour', hours)}
       {recorded.claims > 0 && claimsOver('day', days)}
