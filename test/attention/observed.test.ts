@@ -390,5 +390,14 @@ describe('records', () => {
     expect((await itemsOf(service, 'records_broken'))[0]).toMatchObject({ command: 'svc ledger verify --repair' })
     await setAmount(booked.amount)
     expect(await rounds()).toEqual([])
+    const [, event] = await store.db.selectFrom('events').selectAll().orderBy('sequence').execute()
+    await store.write((tx) => tx.deleteFrom('events').where('sequence', '=', event!.sequence).execute())
+    clock.advance(DAY_MS)
+    expect(await rounds()).toEqual(['records_broken.events'])
+    expect((await itemsOf(service, 'records_broken'))[0]?.summary).toMatch(
+      /does not verify: between 1 and \d+ some are/,
+    )
+    await store.write((tx) => tx.insertInto('events').values(event!).execute())
+    expect(await rounds()).toEqual([])
   }, 60_000)
 })
