@@ -48,8 +48,11 @@ describe('the runbook', () => {
     const links = [...guide.matchAll(/\]\((\w[\w-]*\.md)#([^)]+)\)/g)]
     expect(links.length).toBeGreaterThan(2)
     const missing = links.filter(([, file, anchor]) => {
-      const titles = [...read(`docs/${file}`).matchAll(/^## (.+)$/gm)].map(([, title]) =>
-        title!.toLowerCase().replaceAll(' ', '-'),
+      const titles = [...read(`docs/${file}`).matchAll(/^##+ (.+)$/gm)].map(([, title]) =>
+        title!
+          .toLowerCase()
+          .replace(/[^\w -]/g, '')
+          .replaceAll(' ', '-'),
       )
       return !titles.includes(anchor!)
     })
