@@ -1,6 +1,7 @@
 /** The console's pages of transactions, tokens, signer, fee schedules and ledger, over real transactions. */
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { runFeeSchedules } from '../../src/operations/fee-schedules/run-schedules.ts'
 import { writeLedger } from '../../src/operations/ledger/write-ledger.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { type ConsoleBrowser, fieldsOf, HOSTILE, signedIn } from '../support/console.ts'
@@ -102,7 +103,7 @@ describe('the console of a platform', () => {
 
   it('says why a transaction failed, and shows the command that sends a waiting one again', async () => {
     const failed = await page(`/console/transactions/${world.failed}`)
-    expect(failed.html).toMatch(/<p role="alert">[^<]*System[^<]*<\/p>/)
+    expect(failed.html).toMatch(/<div role="alert"><p>System program: [^<]*<\/p><p>[^<]+<\/p>/)
     const waiting = await page(`/console/transactions/${world.waiting}`)
     expect(waiting.text).toMatch(/svc tx submit A[\w+/=]+ /)
     expect(waiting.text).toContain('/v2/transactions')
@@ -176,6 +177,18 @@ describe('the console of a platform', () => {
     expect((await request('GET', `/v2/fee-schedules/${id}`)).json.data.active).toBe(false)
     expect((await page(path)).text).toContain(`svc fees schedule resume ${id}`)
     expect((await page('/console/signer/schedules')).text).toContain(`svc fees schedule resume ${id}`)
+  })
+
+  it('shows the last run of a schedule, and one that was refused with its command', async () => {
+    const { request, services } = world.service
+    const { id } = (await request('POST', '/v2/fee-schedules', { body: { cron: '@daily' } })).json.data
+    await request('POST', '/v2/signer/pauses', { body: {} })
+    await request('POST', `/v2/fee-schedules/${id}/runs`, { body: {} })
+    await runFeeSchedules(services)
+    await request('POST', '/v2/signer/resumptions', { body: {} })
+    expect((await page(`/console/signer/schedules/${id}`)).text).toMatch(/Runs .* skipped signer_paused /)
+    expect((await page('/console/signer/schedules')).text).toMatch(/skipped: signer_paused, 0 claimed/)
+    expect((await page('/console/signer')).text).toContain(`svc fees schedule run ${id}`)
   })
 })
 

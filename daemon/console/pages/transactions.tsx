@@ -99,10 +99,10 @@ const transaction: ConsolePage = {
               </p>
             )}
             {error && (
-              <p role="alert">
-                {clean([error.program, error.name, error.message].filter((part) => part !== null).join(': '))}
-                {error.hint !== null && ` ${clean(error.hint)}`}
-              </p>
+              <div role="alert">
+                <p>{clean([error.program, error.name, error.message].filter((part) => part !== null).join(': '))}</p>
+                {error.hint !== null && <p>{clean(error.hint)}</p>}
+              </div>
             )}
             {await life(view, signature)}
           </div>
