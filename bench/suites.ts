@@ -49,6 +49,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     about: 'queueing events for 10,000 subscriptions with filters, against as many without',
     run: async () => (await import('./filters.ts')).filters(),
   },
+  attention: {
+    about: 'the list of what needs a person over 1,000,000 events, against 10 ms',
+    run: async () => (await import('./attention.ts')).attention(),
+  },
   memory: {
     about: "a daemon's memory over 100,000 requests",
     run: async () => (await import('./memory.ts')).memory(),

@@ -1,6 +1,11 @@
 /** The list of what needs a person, over HTTP: its order, its pages, its filters, and snoozes. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ATTENTION_KINDS } from '../../src/api/attention-kinds.ts'
+import { STORED_KINDS } from '../../src/operations/attention/kinds.ts'
+import { OBSERVED_KINDS } from '../../src/operations/attention/observed-kinds.ts'
 import { DAY_MS, HOUR_MS } from '../../src/platform/timing.ts'
 import { runs } from '../support/runs.ts'
 import { type Service, START, sharedService, startService } from '../support/service.ts'
@@ -59,6 +64,17 @@ async function waiting(service: Service, { receivers, pools }: { receivers: numb
         .execute()
   })
 }
+
+describe('the kinds', () => {
+  it('are each defined once, and in the table of the page', () => {
+    const defined = [...Object.keys(STORED_KINDS), ...Object.keys(OBSERVED_KINDS)]
+    expect(new Set(defined).size).toBe(defined.length)
+    expect(defined.filter((kind) => !(ATTENTION_KINDS as readonly string[]).includes(kind))).toEqual([])
+    const table = readFileSync(join(import.meta.dirname, '../../docs/attention.md'), 'utf8')
+    const first = [...table.matchAll(/^\| (`[a-z_`, ]+`) \|/gm)].flatMap(([, cell]) => cell!.match(/[a-z_]+/g))
+    expect(first).toEqual([...ATTENTION_KINDS])
+  })
+})
 
 describe('GET /v2/attention', () => {
   const shared = sharedService()

@@ -33,9 +33,7 @@ describe('receiver_failing', () => {
       id: `receiver_failing.${id}`,
       since: new Date(START).toISOString(),
       subject: { type: 'webhook_subscription', id },
-      summary: expect.stringMatching(
-        /has failed since 2026-06-01T12:00:00Z, and is tried again at 2026-06-01T13:02:00Z\.$/,
-      ),
+      summary: expect.stringContaining('has failed since 2026-06-01T12:00:00Z.'),
       command: `svc webhooks deliveries ${id}`,
       page: `/console/webhooks/${id}`,
     })

@@ -208,8 +208,8 @@ export const STORED_KINDS = {
     subject: 'webhook_subscription',
     page: (id) => `/console/webhooks/${id}`,
     query: failingReceivers,
-    says: ({ subject, since, next_attempt_at }) => ({
-      summary: `The receiver of the webhook subscription ${subject} has failed since ${timeText(since)}${triedAgain(next_attempt_at)}.`,
+    says: ({ subject, since }) => ({
+      summary: `The receiver of the webhook subscription ${subject} has failed since ${timeText(since)}. Its events are sent again, seven times at most.`,
       command: `svc webhooks deliveries ${subject}`,
     }),
   }),

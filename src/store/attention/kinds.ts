@@ -190,19 +190,35 @@ const failingSince = ({ selectFrom, fn }: OfSubscription) =>
     .orderBy('d.seq')
     .limit(1)
 
-/** Active subscriptions whose receiver has answered no attempt since one that failed, with an event to be sent again. */
+/**
+ * Active subscriptions whose receiver has accepted nothing since an attempt that failed, with an event to be sent again.
+ * Each is found by one look into the index of those events, however many events and subscriptions there are.
+ */
 export const failingReceivers = (reader: Reader) =>
   reader
-    .selectFrom('webhook_subscriptions')
-    .select(['id as subject', 'url'])
-    .select((of) => [
-      sql<number>`${failingSince(of)}`.as('since'),
-      queuedOf(of)
-        .select(({ fn }) => fn.min('q.next_attempt_at').as('at'))
-        .where('q.state', '=', WAITING)
-        .as('next_attempt_at'),
-    ])
-    .where('active', '=', YES)
+    .withRecursive('retried(id)', (db) =>
+      db
+        .selectFrom('webhook_queue as q')
+        .select(({ fn }) => fn.min<string | null>('q.subscription_id').as('id'))
+        .where('q.attempts', '>', UNTRIED)
+        .unionAll(
+          db
+            .selectFrom('retried')
+            .select(({ selectFrom, fn }) =>
+              selectFrom('webhook_queue as q')
+                .select(fn.min<string>('q.subscription_id' as never).as('next'))
+                .whereRef('q.subscription_id', '>', 'retried.id')
+                .where('q.attempts', '>', UNTRIED)
+                .as('id'),
+            )
+            .where('retried.id', 'is not', null),
+        ),
+    )
+    .selectFrom('retried')
+    .innerJoin('webhook_subscriptions', 'webhook_subscriptions.id', 'retried.id')
+    .select('webhook_subscriptions.id as subject')
+    .select((of) => sql<number>`${failingSince(of)}`.as('since'))
+    .where('webhook_subscriptions.active', '=', YES)
     .where((of) => of.exists(queuedOf(of).select('q.seq').where('q.state', '=', WAITING)))
     .where((of) => of(failingSince(of), 'is not', null))
 
