@@ -266,7 +266,12 @@ const MOST_SIGNERS = 100
 /** What each key has spent of each asset in the day that its policy counts; the empty mint is lamports. */
 export async function spendsOfDay(reader: Reader, now: number) {
   const columns = ['signer', 'policy_json', 'spend_mark'] as const
-  const policies = await reader.selectFrom('signer_policies').select(columns).limit(MOST_SIGNERS).execute()
+  const policies = await reader
+    .selectFrom('signer_policies')
+    .select(columns)
+    .orderBy('signer')
+    .limit(MOST_SIGNERS)
+    .execute()
   const sums = policies.map(async ({ signer, policy_json, spend_mark }) => {
     const spends = reader
       .selectFrom('signer_spends')
