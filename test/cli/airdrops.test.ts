@@ -621,6 +621,18 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     expect((await cli.svc(['airdrops', 'claims', id, '--csv', '-'])).stdout).toBe(readFileSync(file, 'utf8'))
     await cli.refused(['airdrops', 'claims', id, '--csv', file, '--limit', '1'], '--limit cannot be used with --csv')
 
+    const rest = [claimers[3]!, claimers[2]!].map(({ publicKey }) => publicKey.toBase58())
+    expect(await ok(['airdrops', 'unclaimed', id, '--limit', '2'])).toMatchObject({
+      ...{ id, mint, recorded: { claims: 2, wallets: 2, first_claim_at: claims[1].claimed_at } },
+      wallets: [
+        { wallet: rest[0], amount: '4500000', amount_locked: '0', index: 3 },
+        { wallet: rest[1], amount: '3500000', amount_locked: '0', index: 2 },
+      ],
+    })
+    const drawn = await cli.svc(['airdrops', 'unclaimed', id, '--limit', '2'])
+    expect(drawn.stdout).toMatch(new RegExp(`${rest[0]} +4\\.5 +3\n${rest[1]} +3\\.5 +2\n$`))
+    expect(drawn.stderr).toMatch(/Claims of 2 of \d+ wallets are recorded here, the first of /)
+
     const watched = await cli.svc(['airdrops', 'watch', id])
     expect(watched.stdout).toMatch(/^\S+Z {2}vault_drained {2}2 of \d+ wallets {2}4 claimed \(1\.8 %\) {2}208 left\n$/)
     const json = await cli.svc(['airdrops', 'watch', id, '--json'])
