@@ -5,7 +5,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/platform/timing.ts'
 import { decimalOf, solText } from '../../src/solana/amounts.ts'
 import { addressOf, airdropsOn, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
 import { startService } from '../support/service.ts'
-import { buildsOf, openSponsoredAirdrop, SPONSORED_COST, sponsorshipOf } from '../support/sponsored-airdrop.ts'
+import {
+  buildsOf,
+  openSponsoredAirdrop,
+  SPONSORED_COST,
+  SPONSORED_FEE,
+  sponsorshipOf,
+} from '../support/sponsored-airdrop.ts'
 import { listed, only } from './listed.ts'
 
 describe.skipIf(lacksDistributor)('airdrop_unfinished (needs the Jito merkle distributor)', () => {
@@ -84,6 +90,28 @@ describe.skipIf(lacksDistributor)('sponsored_claims_refused (needs the Jito merk
     await all.refused('POST', buildsOf(all.id), { claimer: addressOf(second!) })
     expect(await listed(all, 'sponsored_claims_refused')).toHaveLength(1)
     all.clock.advance(DAY_MS)
+    expect(await listed(all, 'sponsored_claims_refused')).toEqual([])
+  })
+
+  it('names the command that shows the claims, if those of a wallet have ended three times without success', async () => {
+    const all = await openSponsoredAirdrop()
+    const claim = { airdrop_id: all.id, wallet: addressOf(all.first), genesis: await all.services.chain.genesisHash() }
+    const ended = { status: 'expired', live: 0, settled_at: all.clock.now(), created_at: all.clock.now() } as const
+    const costs = { lamports: String(SPONSORED_COST), fee: String(SPONSORED_FEE) }
+    const rows = [1, 2, 3].map((n) => ({ id: `spc_${n}`, signing_id: `sgn_${n}`, signature: null, ...claim, ...costs }))
+    await all.services.store.write((tx) =>
+      tx
+        .insertInto('sponsored_claims')
+        .values(rows.map((row) => ({ ...row, ...ended })))
+        .execute(),
+    )
+    const { details } = await all.refused('POST', buildsOf(all.id), { claimer: addressOf(all.first) })
+    expect(details.reason).toBe('attempts_exhausted')
+    expect(await only(all, 'sponsored_claims_refused')).toMatchObject({
+      summary: `Sponsored claims of the airdrop ${all.id} are refused: 3 sponsored claims of ${addressOf(all.first)} have ended without success.`,
+      command: `svc airdrops claims ${all.id}`,
+    })
+    await all.ok('PATCH', sponsorshipOf(all.id), { enabled: false })
     expect(await listed(all, 'sponsored_claims_refused')).toEqual([])
   })
 })

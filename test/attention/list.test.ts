@@ -1,5 +1,5 @@
 /** The list of what needs a person, over HTTP: its order, its pages, its filters, and snoozes. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -68,11 +68,16 @@ async function waiting(service: Service, { receivers, pools }: { receivers: numb
 describe('the kinds', () => {
   it('are each defined once, and in the table of the page', () => {
     const defined = [...Object.keys(STORED_KINDS), ...Object.keys(OBSERVED_KINDS)]
-    expect(new Set(defined).size).toBe(defined.length)
-    expect(defined.filter((kind) => !(ATTENTION_KINDS as readonly string[]).includes(kind))).toEqual([])
+    expect(defined.toSorted()).toEqual(ATTENTION_KINDS.toSorted())
     const table = readFileSync(join(import.meta.dirname, '../../docs/attention.md'), 'utf8')
     const first = [...table.matchAll(/^\| (`[a-z_`, ]+`) \|/gm)].flatMap(([, cell]) => cell!.match(/[a-z_]+/g))
     expect(first).toEqual([...ATTENTION_KINDS])
+  })
+
+  it('each have a test here that makes its cause and sees it', () => {
+    const files = readdirSync(import.meta.dirname).filter((file) => !['list.test.ts', 'notices.test.ts'].includes(file))
+    const text = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('\n')
+    expect(ATTENTION_KINDS.filter((kind) => !text.includes(`'${kind}'`))).toEqual([])
   })
 })
 

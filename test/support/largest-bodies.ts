@@ -213,6 +213,8 @@ export const COSTS: Record<string, Cost> = {
   'apiKeys.revoke': { largest: {}, stores: 64 },
   'approvers.add': { largest: { address: wallet(1), name: 'n'.repeat(100), api_key_id: 'k'.repeat(64) }, stores: 64 },
   'approvers.remove': { largest: {}, stores: 64 },
+  'consoleSessions.link': { largest: {}, stores: 64 },
+  'consoleSessions.end': { largest: {}, stores: 64 },
   'attention.snooze': { largest: { until: 1_800_000_000, reason: 'r'.repeat(200) }, stores: 64 },
 }
 
