@@ -12,6 +12,7 @@ import { lacksDistributor } from '../support/airdrops.ts'
 import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
 import { consoleLink, failedDelivery, HOSTILE, subscribe, switchOff } from '../support/console.ts'
 import { launchPool, waitingProposal } from '../support/console-records.ts'
+import { consoleTransactions } from '../support/console-transactions.ts'
 import { lacksDbc } from '../support/dbc.ts'
 import { tinyCurveSettings } from '../support/launches.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
@@ -149,6 +150,26 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
       }
     }
   }
+
+  it('shows transactions, a token, a fee schedule and refusals', async () => {
+    const service = await startPlatform()
+    const { memo, failed, waiting, mint } = await consoleTransactions(service)
+    const { id } = (await service.request('POST', '/v2/fee-schedules', { body: { cron: '@hourly' } })).json.data
+    await look(await world(service), [
+      '/console/transactions',
+      ...[memo, failed, waiting].map((signature) => `/console/transactions/${signature}`),
+      '/console/tokens',
+      `/console/tokens/${mint}`,
+      `/console/tokens/${mint}/report`,
+      `/console/tokens/search?text=${mint}`,
+      '/console/signer',
+      '/console/signer/audit',
+      '/console/signer/schedules',
+      `/console/signer/schedules/${id}`,
+      '/console/ledger',
+      '/console/ledger/entries',
+    ])
+  })
 
   it('reads and acts without script', async () => {
     const here = await world()
