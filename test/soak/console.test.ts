@@ -228,6 +228,17 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
     expect(complaints).toEqual([])
   })
 
+  it('opens a page that a colleague sent, from a link on another site', async () => {
+    const here = await world()
+    const { page } = await open()
+    await signIn(here, page)
+    const letter = `<a href="${here.root}/console/webhooks">look</a>`
+    await page.route('http://letters.test/', (route) => route.fulfill({ contentType: 'text/html', body: letter }))
+    await page.goto('http://letters.test/')
+    await page.getByRole('link', { name: 'look' }).click()
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+  })
+
   it('has a cookie that a page of another site cannot use', async () => {
     const here = await world()
     const { page, context } = await open()
