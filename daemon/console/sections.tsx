@@ -12,8 +12,8 @@ import type { View } from './view.ts'
 export async function waitingFor(view: View, about: { subject: string } | { kind: AttentionKind }): Promise<Child> {
   const { data } = await view.client.attention.list(about)
   return data.map(({ id, summary, command }) => (
-    <div role="alert">
-      <p>{clean(summary)}</p>
+    <div>
+      <p role="alert">{clean(summary)}</p>
       <pre tabindex={0} data-copy>
         {clean(command)}
       </pre>

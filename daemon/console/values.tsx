@@ -53,8 +53,12 @@ export const Time = ({ at }: { at: string }) => (
   </time>
 )
 
-/** Text with its line breaks, for example a body. */
-export const Block = ({ text }: { text: string }) => <pre tabindex={0}>{text.split(/\r?\n/).map(clean).join('\n')}</pre>
+/** Text with its line breaks, for example a body; a long one scrolls unless it is to be seen whole. */
+export const Block = ({ text, isWhole = false }: { text: string; isWhole?: boolean }) => (
+  <pre tabindex={0} class={isWhole ? 'whole' : undefined}>
+    {text.split(/\r?\n/).map(clean).join('\n')}
+  </pre>
+)
 
 interface ValueProps {
   /** The field, which may have a page for its values. */

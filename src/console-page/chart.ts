@@ -64,4 +64,10 @@ function draw(place: HTMLElement): void {
   new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place)
 }
 
-for (const place of document.querySelectorAll<HTMLElement>('[data-chart]')) draw(place)
+function drawAll(): void {
+  for (const place of document.querySelectorAll<HTMLElement>('[data-chart]:empty')) draw(place)
+}
+
+drawAll()
+// A part of an open page that was read again brings charts that are not drawn yet.
+new MutationObserver(drawAll).observe(document.body, { childList: true, subtree: true })

@@ -59,10 +59,11 @@ async function readAgain(): Promise<void> {
 
 const FOCUSABLE = 'a, button, summary, [tabindex]'
 
-/** The part without what differs at each reading: keys of forms, and buttons that this script added. */
+/** The part without what differs at each reading: keys of forms, buttons that this script added, drawings. */
 function stable(part: HTMLElement): string {
   const copy = part.cloneNode(true) as HTMLElement
   for (const once of copy.querySelectorAll('input[name=once], button.copy')) once.remove()
+  for (const chart of copy.querySelectorAll('[data-chart]')) chart.replaceChildren()
   return copy.innerHTML
 }
 

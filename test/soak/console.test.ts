@@ -130,6 +130,20 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
     ])
   })
 
+  it.skipIf(lacksDbc)('moves the point on a curve when somebody buys (needs the programs of launches)', async () => {
+    const here = await world(await startPlatform(GENEROUS, { settings: tinyCurveSettings() }))
+    const { address, buy } = await launchPool(here.service)
+    const { page, complaints } = await open()
+    await signIn(here, page)
+    await page.goto(`${here.root}/console/launches/${address}`)
+    const drawn = page.locator('[data-chart] canvas')
+    const before = await drawn.screenshot()
+    await buy(SOL / 2n)
+    await page.getByText('0.594').first().waitFor()
+    await expect.poll(async () => (await drawn.screenshot()).equals(before), { timeout: WAIT_MS }).toBe(false)
+    expect(complaints).toEqual([])
+  })
+
   async function look(here: World, paths: readonly string[]): Promise<void> {
     const { root } = here
     for (const width of WIDTHS) {

@@ -146,7 +146,7 @@ function figures(view: View, stats: AirdropStats, decimals: number | null) {
   const { median_amount, amount, ...counts } = recorded
   return (
     <>
-      <h2>Claims</h2>
+      <h2>Progress</h2>
       <div id="figures" data-live>
         <Fields
           record={{
@@ -164,9 +164,9 @@ function figures(view: View, stats: AirdropStats, decimals: number | null) {
         <p>
           <a href={linkTo(`/console/airdrops/${id}/unclaimed`)}>Largest unclaimed</a>
         </p>
+        {recorded.claims > 0 && claimsOver('hour', hours)}
+        {recorded.claims > 0 && claimsOver('day', days)}
       </div>
-      {recorded.claims > 0 && claimsOver('hour', hours)}
-      {recorded.claims > 0 && claimsOver('day', days)}
     </>
   )
 }

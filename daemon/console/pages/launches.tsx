@@ -92,7 +92,8 @@ const launches: ConsolePage = {
 const launch: ConsolePage = {
   path: '/console/launches/{address}',
   title: 'Launch',
-  live: ['pools', 'events'],
+  // Trades by others are no events.
+  live: ['pools', 'events', 'time'],
   async content(view) {
     const { address = '' } = view.params
     const { data: pool } = await view.client.pools.get({ address })
@@ -108,7 +109,9 @@ const launch: ConsolePage = {
             <Fields record={aboutPool(pool)} />
             <SameDetails same={sameAs(view, api.pools.get, { address })} />
           </div>
-          {curveOf(pool)}
+          <div id="curve" data-live>
+            {curveOf(pool)}
+          </div>
           <div id="migration" data-live>
             {isFull && migration(view, pool)}
           </div>
@@ -118,7 +121,9 @@ const launch: ConsolePage = {
           </div>
           <SameDetails same={sameAs(view, api.pools.earnings, { address })} />
           <h2>Newest trades</h2>
-          {await shownOf(newestTrades(view, address), (shown) => <Rows {...shown} />)}
+          <div id="trades" data-live>
+            {await shownOf(newestTrades(view, address), (shown) => <Rows {...shown} />)}
+          </div>
           <SameDetails same={sameAs(view, api.pools.trades, { address })} />
           <p>
             <a href={linkTo(`/console/launches/${address}/trades`)}>All trades of this pool</a>

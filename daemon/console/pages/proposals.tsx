@@ -57,7 +57,7 @@ const proposal: ConsolePage = {
           </div>
           <h2>Plan</h2>
           <p>This is the text that approvers read: what changes control, and each instruction whole.</p>
-          <Block text={data.plan.join('\n')} />
+          <Block text={data.plan.join('\n')} isWhole />
           <h2>Approver</h2>
           <Approver {...data.approver} />
           <div id="acts" data-live>
