@@ -262,6 +262,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../openapi.ts')).openApiNoun,
   },
   {
+    name: 'skill',
+    group: 'Develop',
+    summary: 'Write the file from which a program learns to operate svc',
+    load: async () => (await import('../skill.ts')).skillNoun,
+  },
+  {
     name: 'completion',
     group: 'Develop',
     summary: 'Complete commands in bash, zsh, fish or PowerShell',

@@ -5,9 +5,8 @@ import { readInputs } from '../../commands/cli/inputs.ts'
 import { NOUNS } from '../../commands/cli/nouns.ts'
 import type { ParsedCommand } from '../../commands/cli/parsed-command.ts'
 import { readCommand } from '../../commands/cli/program.ts'
-import type { Ui } from '../../commands/ui/ui.ts'
 import { commandLine } from './command-line.ts'
-import { exampleWords } from './example-words.ts'
+import { commandOf, NOBODY } from './example-words.ts'
 
 const { svc } = commandLine()
 
@@ -18,8 +17,6 @@ const verbs: [string, Verb][] = loaded.flatMap(({ name, noun }) =>
     : Object.entries(noun.verbs).map(([verb, declared]) => [`${name} ${verb}`, declared] as [string, Verb]),
 )
 
-/** A script's: a missing input is an error, never a question. */
-const NOBODY = { interactive: false } as Ui
 const A_VAULT = '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g'
 const FLAG = /\s-{1,2}[a-z]/
 
@@ -129,12 +126,7 @@ describe('The examples', () => {
 
   it.each(verbs)('of `svc %s` are commands with everything that it requires', async (command, verb) => {
     for (const example of verb.examples) {
-      const [program, ...argv] = exampleWords(example)
-      expect(program, example).toBe('svc')
-      const parsed = await readCommand(argv)
-      if ('text' in parsed) throw new Error(`${example} is no command`)
-      expect(parsed.command, example).toBe(command)
-      expect(await readInputs(parsed, { argv, ui: NOBODY })).toBeTypeOf('object')
+      expect(await commandOf(example), example).toBe(command)
     }
   })
 
