@@ -211,7 +211,10 @@ describe('The commands as data', () => {
   })
 
   it('are one document of svc help --json, with every verb of the help', () => {
-    const { stdout } = spawnSync(process.execPath, [PROGRAM, 'help', '--json'], { encoding: 'utf8' })
+    const { stdout } = spawnSync(process.execPath, [PROGRAM, 'help', '--json'], {
+      encoding: 'utf8',
+      maxBuffer: 16 * 1024 * 1024,
+    })
     expect({ ...JSON.parse(stdout), version: tree.version }).toEqual(JSON.parse(JSON.stringify(tree)))
     expect(tree.commands.map(({ name }) => name)).toEqual(NOUNS.map(({ name }) => name))
     expect(tree.global_options.map(({ flag }) => flag)).toContain('--output')
