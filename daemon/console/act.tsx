@@ -35,6 +35,11 @@ export const ACTS = {
     label: 'Deliver again',
     done: 'The event is queued, and is delivered again at once.',
   },
+  retry: {
+    call: ['webhookSubscriptions', 'replay'],
+    label: 'Retry all since it fails',
+    done: 'All events since then are queued, and are delivered again.',
+  },
   'switch-on': {
     call: ['webhookSubscriptions', 'update'],
     label: 'Switch on',

@@ -119,6 +119,17 @@ describe('the page of a webhook subscription', () => {
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('A viewer cannot act')])
   })
 
+  it('retries everything since the receiver fails', async () => {
+    const service = await startService()
+    const id = await subscribe(service)
+    await failedDelivery(service, id, 'HTTP 500')
+    const browser = await signedIn(service)
+    const path = `/console/webhooks/${id}`
+    expect((await browser.get(path)).text).toContain(`svc webhooks replay ${id} --since 2026-06-01T12:00:00.000Z`)
+    const done = await browser.submit(path, 'console/acts/retry')
+    expect([done.status, done.text]).toEqual([303, ''])
+  })
+
   it('switches a subscription on again', async () => {
     const service = await startService()
     const id = await subscribe(service)

@@ -86,6 +86,9 @@ const subscription: ConsolePage = {
           <div id="receiver" data-live>
             <Fields record={data} />
             {!data.active && <Act view={view} act="switch-on" input={{ id, active: true }} />}
+            {data.failing_since !== null && data.active && (
+              <Act view={view} act="retry" input={{ id, since: data.failing_since }} />
+            )}
             <h2>The last 24 hours</h2>
             <Fields record={stats} />
             <SameDetails same={sameAs(view, api.webhookSubscriptions.stats, { id })} />
