@@ -43,23 +43,24 @@ const proposal: ConsolePage = {
   async content(view) {
     const { id = '' } = view.params
     const { data } = await view.client.proposals.get({ id })
+    const { what, plan, fault, next, transaction, approver, decisions, ...record } = data
     return {
-      title: data.what,
+      title: what,
       body: (
         <>
           <div id="proposal" data-live>
             {await waitingFor(view, { subject: id })}
-            {data.fault !== null && <p role="alert">{clean(data.fault)}</p>}
-            {data.next !== null && <p>{clean(data.next)}</p>}
-            <Fields record={data} only={SHOWN} />
-            <Decisions proposal={data} />
+            {fault !== null && <p role="alert">{clean(fault)}</p>}
+            {next !== null && <p>{clean(next)}</p>}
+            <Fields record={record} />
+            <Decisions decisions={decisions} needed={data.needed} />
             <SameDetails same={sameAs(view, api.proposals.get, { id })} />
           </div>
           <h2>Plan</h2>
           <p>This is the text that approvers read: what changes control, and each instruction whole.</p>
-          <Block text={data.plan.join('\n')} isWhole />
+          <Block text={plan.join('\n')} isWhole />
           <h2>Approver</h2>
-          <Approver {...data.approver} />
+          <Approver {...approver} />
           <div id="acts" data-live>
             {await forecast(view, data)}
             <CommandsOf view={view} acts={actsOn(data)} />
@@ -72,27 +73,9 @@ const proposal: ConsolePage = {
 
 export const proposalPages = [proposals, proposal]
 
-const SHOWN = [
-  'id',
-  'kind',
-  'status',
-  'operation',
-  'asked_by',
-  'message_sha256',
-  'needed',
-  'expires_at',
-  'signature',
-  'tracked_resource',
-  'reclaimed_at',
-  'renewed_by',
-  'external_uid',
-  'metadata',
-  'created_at',
-  'updated_at',
-]
 const DECISION = ['approver', 'decision', 'at', 'signature'] as const
 
-function Decisions({ proposal: { decisions, needed } }: { proposal: Proposal }) {
+function Decisions({ decisions, needed }: Pick<Proposal, 'decisions' | 'needed'>) {
   const approved = decisions.filter(({ decision }) => decision === 'approved').length
   const rows = decisions.map((each) => [
     <Value name="approver" value={each.approver} />,
