@@ -68,6 +68,8 @@ describe('the console of a platform', () => {
     expect(await found(SYMBOL)).toContain(`href="console/tokens?symbol=${encodeURIComponent(SYMBOL)}"`)
     expect(await found(mint)).toContain(`href="console/tokens/${mint}"`)
     expect(await found(mint)).toContain(`href="console/transactions?resource_id=${mint}"`)
+    const { text: all } = await page(`/console/tokens/search?text=${mint}`)
+    expect(all).toMatch(new RegExp(`What Where Token ${mint} Transactions ${mint} Entries of the ledger ${mint}$`))
     expect(await found(world.memo)).toContain(`href="console/transactions/${world.memo}"`)
     expect(await found(HOSTILE)).toContain('Nothing was found for &lt;script&gt;')
   })

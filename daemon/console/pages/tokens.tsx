@@ -161,6 +161,8 @@ const Report = ({ report: { risks, ...facts } }: { report: TokenReport }) => (
 /** What a text is looked for as: a record counts if it can be read, a list if it has a row. */
 type Finder = readonly [what: string, path: string, noun: string, verb: 'get' | 'list', field: string]
 
+/** Errors of a record that does not exist, or is of another kind. */
+const ABSENT: readonly string[] = ['not_found', 'bad_request']
 const LAUNCHES = '/console/launches'
 const TRANSACTIONS = '/console/transactions'
 const BY_SIGNATURE: readonly Finder[] = [['Transaction', TRANSACTIONS, 'transactions', 'get', 'signature']]
@@ -206,15 +208,15 @@ const search: ConsolePage = {
   },
 }
 
-/** Null if nothing was found there. */
+/** Null if nothing is there. What cannot be asked now has its message, so that it does not look absent. */
 async function linkIn({ client }: View, [what, path, noun, verb, field]: Finder, text: string) {
   const isList = verb === 'list'
   try {
     const found = await readsOf(client, noun)?.[verb]({ [field]: text, ...(isList ? { limit: '1' } : {}) })
     if (Array.isArray(found?.data) && found.data.length === 0) return null
   } catch (error) {
-    if (error instanceof ApiError) return null
-    throw error
+    if (!(error instanceof ApiError)) throw error
+    return ABSENT.includes(error.code) ? null : [what, clean(error.message)]
   }
   const link = isList ? linkTo(path, { [field]: text }) : linkTo(`${path}/${text}`)
   return [
