@@ -15,7 +15,7 @@ const FILTERS = {
   snoozed: toggle('Only snoozed items'),
 }
 
-const TIME = { placeholder: 'TIME', conflicts: ['end'] }
+const WHEN = { placeholder: 'WHEN', conflicts: ['end'] }
 const TEXT = { placeholder: 'TEXT', conflicts: ['end'] }
 
 const snooze = verb({
@@ -25,7 +25,7 @@ const snooze = verb({
   calls: [at.snooze],
   args: { id: required(text('Id of the item, from `svc attention list`', { placeholder: 'ID' })) },
   flags: {
-    until: requiredUnless('end', text('A time with a zone, a date, or a span such as 3d', TIME)),
+    until: requiredUnless('end', text('A time with a zone, a date, or a span such as 3d', WHEN)),
     reason: requiredUnless('end', text('Why it can wait', TEXT)),
     end: toggle('End its snooze'),
   },

@@ -15,7 +15,7 @@ import { terminal } from './terminal.ts'
 // Checks a value by the schema of its API field, so that a question can say at once what is wrong.
 
 /** Names of values that the command converts before it sends them. */
-const CONVERTED = new Set(['FILE', 'DIR', 'SOL', 'TOKENS', 'AMOUNT'])
+const CONVERTED = new Set(['FILE', 'DIR', 'SOL', 'TOKENS', 'AMOUNT', 'WHEN'])
 /** Those that are amounts, with the most fractional digits: whole tokens have those of a mint that is not known yet. */
 const AMOUNTS: Readonly<Record<string, number>> = { SOL: LAMPORT_DECIMALS, TOKENS: 255, AMOUNT: 255 }
 
