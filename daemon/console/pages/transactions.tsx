@@ -146,7 +146,7 @@ function Content({ view, content, isWaiting }: ContentProps) {
   return (
     <>
       <h2>What it does</h2>
-      <Block text={plan.join('\n')} />
+      <Block text={plan.join('\n')} isWhole />
       <h2>Content</h2>
       <Fields record={{ ...facts, fee: solText(fee) }} />
       <SameDetails same={sameAs(view, api.transactions.content, { signature })} isOpen />
