@@ -66,18 +66,15 @@ export async function countItems(reader: Reader, now: number): Promise<[Attentio
   for (const kind of ATTENTION_KINDS) {
     const definition = storedKind(kind)
     const wanted = { now, limit: MOST_COUNTED, snoozed: false }
-    const query = definition === undefined ? observedOf(reader, [kind]) : queryOf(definition, reader, now)
+    const query = definition === undefined ? observedOf([kind]) : 'query' in definition ? definition.query : null
     const count =
       query === null
         ? (await rowsOf(reader, kind as StoredName, wanted)).length
-        : await countFound(reader, { query, kind }, wanted)
+        : await countFound(reader, { query, kinds: [kind] }, wanted)
     counts.push([kind, count])
   }
   return counts
 }
-
-const queryOf = (definition: AnyStoredKind, reader: Reader, now: number) =>
-  'query' in definition ? definition.query(reader, now) : null
 
 /** Returns the rows of a kind. */
 export async function rowsOf<K extends StoredName>(reader: Reader, kind: K, wanted: Wanted): Promise<RowOf<K>[]> {
@@ -85,7 +82,7 @@ export async function rowsOf<K extends StoredName>(reader: Reader, kind: K, want
   const after = wanted.after === undefined ? undefined : placeFor(kind, wanted.after)
   const own = { ...wanted, after }
   if ('query' in definition)
-    return foundBy(reader, { query: definition.query(reader, wanted.now), kind }, own) as Promise<RowOf<K>[]>
+    return foundBy(reader, { query: definition.query, kinds: [kind] }, own) as Promise<RowOf<K>[]>
   return foundAmong(reader, { rows: await definition.rows(reader, wanted.now), kind }, own) as Promise<RowOf<K>[]>
 }
 type RowOf<K extends StoredName> = Parameters<(typeof STORED_KINDS)[K]['says']>[0] & Found & Snoozed
@@ -100,8 +97,7 @@ async function observedItems(reader: Reader, kinds: readonly string[], wanted: W
   if (kinds.length === 0) return []
   const { after } = wanted
   const place = after === undefined || sourceOf(after.kind) === ATTENTION_KINDS.length ? after : startOf(after)
-  const query = observedOf(reader, kinds)
-  const rows = await foundBy<Observed>(reader, { query, kind: null }, { ...wanted, after: place })
+  const rows = await foundBy<Observed>(reader, { query: observedOf(kinds), kinds }, { ...wanted, after: place })
   return rows.map((row) => {
     const definition = observedKind(row.kind) as AnyObservedKind
     const said = definition.says({ ...row, facts: fromJson(row.facts_json) })

@@ -23,6 +23,7 @@ import {
   stoppedSchedules,
   stuckProposals,
   switchedOffReceivers,
+  type Times,
   undoneBundles,
   unfinishedLaunches,
   unknownTransactions,
@@ -52,7 +53,7 @@ interface KindOf<R> {
 
 /** A kind with a query, or with rows that are computed from what one query reads. */
 export type StoredKind<R extends Found> = KindOf<R> &
-  ({ query(reader: Reader, now: number): FoundQuery<R> } | { rows(reader: Reader, now: number): Promise<R[]> })
+  ({ query(reader: Reader, times: Times): FoundQuery<R> } | { rows(reader: Reader, now: number): Promise<R[]> })
 const stored = <R extends Found>(kind: StoredKind<R>) => kind
 // biome-ignore lint/suspicious/noExplicitAny: each kind has rows of its own
 export type AnyStoredKind = StoredKind<any>
@@ -121,9 +122,6 @@ function stuckProposal(row: {
 
 /** Rent and fee of a migration without vesting and priority fee; its dry run shows the exact cost. */
 const MIGRATION_COST = '0.017 SOL'
-
-/** A key is listed for this time before it expires. */
-const KEY_EXPIRES_MS = 7 * DAY_MS
 
 /** Kinds that are read from stored records, in the order of the list. */
 export const STORED_KINDS = {
@@ -283,7 +281,7 @@ export const STORED_KINDS = {
   key_expires: stored({
     subject: 'api_key',
     page: () => '/console/keys',
-    query: (reader, now) => expiringKeys(reader, now, KEY_EXPIRES_MS),
+    query: expiringKeys,
     says: ({ subject, name, expires_at }) => ({
       summary: `The key ${subject} (${clean(name)}) expires at ${timeText(expires_at ?? 0)}.`,
       command: `svc keys update ${subject} --expires 90d`,

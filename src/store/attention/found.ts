@@ -1,7 +1,9 @@
 /** How what needs a person is read: by a query for each source, with snoozes, oldest first, from a place on. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { type Placeholders, type Prepared, prepared } from '../queries/prepared.ts'
 import type { Tables } from '../schema.ts'
 import type { Reader } from '../store.ts'
+import { type Times, timesAt } from './kinds.ts'
 
 /** One row for each subject that needs a person. Other columns are what its sentence and its command need. */
 export interface Found {
@@ -44,56 +46,107 @@ interface LooseTables {
 }
 
 interface FoundSource<R extends Found> {
-  query: FoundQuery<R>
-  /** The kind of its rows; null if they have a column with theirs. */
-  kind: string | null
+  query(reader: Reader, times: Times): FoundQuery<R>
+  /** The kind of its rows; those of several have a column with theirs. */
+  kinds: readonly string[]
 }
 
-/** Returns what a query finds, oldest first. */
+/** The parts of a list that change the text of its statement. */
+interface Form {
+  /** Null for a source whose rows have a column with their kind. */
+  kind: string | null
+  snoozed: boolean | undefined
+  isOfSubject: boolean
+  isAfter: boolean
+}
+
+const valuesOf = ({ now, limit, subject = '', after }: Wanted) => ({
+  ...timesAt(now),
+  limit,
+  subject,
+  afterSince: after?.since ?? 0,
+  afterKind: after?.kind ?? '',
+  afterSubject: after?.subject ?? '',
+})
+type Values = ReturnType<typeof valuesOf>
+
+/** Statements by source and form, because the list is made of some twenty. */
+const statements = new Map<string, Prepared<Values, unknown>>()
+
+function statementOf<R extends Found>(
+  purpose: 'rows' | 'count',
+  { query, kinds }: FoundSource<R>,
+  { snoozed, subject, after }: Wanted,
+): Prepared<Values, unknown> {
+  const [kind = null, ...others] = kinds
+  const form: Form = {
+    kind: others.length === 0 ? kind : null,
+    snoozed,
+    isOfSubject: subject !== undefined,
+    isAfter: after !== undefined,
+  }
+  const name = [purpose, ...kinds, ...Object.values(form)].join(' ')
+  const made =
+    statements.get(name) ??
+    prepared((db, values: Placeholders<Values>) => {
+      const found = query(db, values) as unknown as FoundQuery<FoundPlace>
+      return purpose === 'rows' ? rowsIn(db, found, form, values) : countIn(db, found, form, values)
+    })
+  statements.set(name, made)
+  return made
+}
+
+/** Returns what a source finds, oldest first. */
 export async function foundBy<R extends Found>(
   reader: Reader,
   source: FoundSource<R>,
-  { limit, after, ...wanted }: Wanted,
+  wanted: Wanted,
 ): Promise<(R & Snoozed)[]> {
-  let rows = selectFound(reader, source, wanted)
-    .selectAll('found')
-    .select(['snooze.until as snoozed_until', 'snooze.reason as snooze_reason'])
-    .orderBy('found.since')
-    .limit(limit)
-  if (source.kind === null) rows = rows.orderBy('found.kind')
-  rows = rows.orderBy('found.subject')
-  if (after !== undefined)
-    rows = rows.where('found.since', '>=', after.since).where(({ eb, or, and }) => {
-      const later = eb('found.since', '>', after.since)
-      const sameKind = eb('found.subject', '>', after.subject)
-      if (source.kind !== null) return or([later, sameKind])
-      return or([later, eb('found.kind', '>', after.kind), and([eb('found.kind', '=', after.kind), sameKind])])
-    })
-  return (await rows.execute()) as unknown as (R & Snoozed)[]
+  return (await statementOf('rows', source, wanted).all(reader, valuesOf(wanted))) as (R & Snoozed)[]
 }
 
-/** Counts what a query finds, up to a limit. */
+/** Counts what a source finds, up to the limit. */
 export async function countFound<R extends Found>(
   reader: Reader,
   source: FoundSource<R>,
-  { limit, ...wanted }: Wanted,
+  wanted: Wanted,
 ): Promise<number> {
-  const some = selectFound(reader, source, wanted).select(sql.lit(1).as('one')).limit(limit)
-  const { count } = await reader
-    .selectFrom(some.as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
+  const row = await statementOf('count', source, wanted).first(reader, valuesOf(wanted))
+  return Number((row as { count: number | string }).count)
 }
 
-function selectFound<R extends Found>(
-  reader: Reader,
-  { query, kind }: FoundSource<R>,
-  { now, snoozed, subject }: Omit<Wanted, 'limit' | 'after'>,
+function rowsIn(db: Reader, found: FoundQuery<FoundPlace>, form: Form, values: Placeholders<Values>) {
+  let rows = selectFound(db, found, form, values)
+    .selectAll('found')
+    .select(['snooze.until as snoozed_until', 'snooze.reason as snooze_reason'])
+    .orderBy('found.since')
+    .limit(values.limit)
+  if (form.kind === null) rows = rows.orderBy('found.kind')
+  rows = rows.orderBy('found.subject')
+  if (!form.isAfter) return rows
+  return rows.where('found.since', '>=', values.afterSince).where(({ eb, or, and }) => {
+    const later = eb('found.since', '>', values.afterSince)
+    const sameKind = eb('found.subject', '>', values.afterSubject)
+    if (form.kind !== null) return or([later, sameKind])
+    const ofKind = and([eb('found.kind', '=', values.afterKind), sameKind])
+    return or([later, eb('found.kind', '>', values.afterKind), ofKind])
+  })
+}
+
+const countIn = (db: Reader, found: FoundQuery<FoundPlace>, form: Form, values: Placeholders<Values>) =>
+  db
+    .selectFrom(selectFound(db, found, form, values).select(sql.lit(1).as('one')).limit(values.limit).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+
+function selectFound(
+  db: Reader,
+  found: FoundQuery<FoundPlace>,
+  { kind, snoozed, isOfSubject }: Form,
+  { now, subject }: Placeholders<Values>,
 ) {
   const ownKind = kind === null ? sql.ref<string>('found.kind') : sql<string>`${kind}`
-  let rows = (reader as unknown as Kysely<LooseTables>)
-    .selectFrom((query as unknown as FoundQuery<FoundPlace>).as('found'))
+  let rows = (db as unknown as Kysely<LooseTables>)
+    .selectFrom(found.as('found'))
     .leftJoin('attention_snoozes as snooze', (join) =>
       join
         .on('snooze.kind', '=', ownKind)
@@ -102,7 +155,7 @@ function selectFound<R extends Found>(
         .onRef('snooze.snoozed_at', '>=', 'found.since'),
     )
   if (snoozed !== undefined) rows = rows.where('snooze.subject', snoozed ? 'is not' : 'is', null)
-  return subject === undefined ? rows : rows.where('found.subject', '=', subject)
+  return isOfSubject ? rows.where('found.subject', '=', subject) : rows
 }
 
 /** The same for the few rows of a kind that are computed. */

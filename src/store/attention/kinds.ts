@@ -1,15 +1,27 @@
 /** The queries of what needs a person, by kind, over the tables of the records that it concerns. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
+import type { Placeholders } from '../queries/prepared.ts'
 import type { Tables } from '../schema.ts'
 import type { Reader } from '../store.ts'
 import { UNTRIED, WAITING } from '../webhooks/queue.ts'
 import { BY_REQUEST } from '../webhooks/subscriptions.ts'
 
-/** What has ended and that nobody has dealt with leaves the list after this time. */
-const RECENT_MS = 7 * DAY_MS
-/** For this long what waits may still go on by itself. */
-const GRACE_MS = 10 * MINUTE_MS
+const WEEK_MS = 7 * DAY_MS
+
+/** Times that the queries compare with, in Unix milliseconds. */
+export const timesAt = (now: number) => ({
+  now,
+  minuteAgo: now - MINUTE_MS,
+  /** What waits since then may still go on by itself. */
+  graceAgo: now - 10 * MINUTE_MS,
+  hourAgo: now - HOUR_MS,
+  dayAgo: now - DAY_MS,
+  /** What ended before, and that nobody has dealt with, has left the list. */
+  weekAgo: now - WEEK_MS,
+  weekAhead: now + WEEK_MS,
+})
+export type Times = Placeholders<ReturnType<typeof timesAt>>
 
 // Values that are not bound, because SQLite uses a partial index only for a literal.
 const FAILED = sql.lit('failed' as const)
@@ -17,7 +29,7 @@ const YES = sql.lit(1)
 const NO = sql.lit(0)
 
 /** Proposals that wait for approvals and have not expired. */
-export const waitingApprovals = (reader: Reader, now: number) =>
+export const waitingApprovals = (reader: Reader, { now }: Times) =>
   reader
     .selectFrom('proposals')
     .select(['id as subject', 'created_at as since', 'expires_at', 'what', 'needed'])
@@ -33,7 +45,7 @@ export const waitingApprovals = (reader: Reader, now: number) =>
     .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
 
 /** Proposals that are approved and not executed, that cannot go on, or that became stale and were not renewed. */
-export const stuckProposals = (reader: Reader, now: number) =>
+export const stuckProposals = (reader: Reader, { minuteAgo, weekAgo }: Times) =>
   reader
     .selectFrom('proposals')
     .select(['id as subject', 'updated_at as since', 'what', 'fault', 'status', 'kind as approver', 'expires_at'])
@@ -44,9 +56,9 @@ export const stuckProposals = (reader: Reader, now: number) =>
         and([
           eb('status', '=', 'approved'),
           // A rule executes by itself, in a moment.
-          or([eb('kind', '=', 'squads'), eb('fault', 'is not', null), eb('updated_at', '<=', now - MINUTE_MS)]),
+          or([eb('kind', '=', 'squads'), eb('fault', 'is not', null), eb('updated_at', '<=', minuteAgo)]),
         ]),
-        and([eb('status', '=', 'stale'), eb('renewed_by', 'is', null), eb('updated_at', '>', now - RECENT_MS)]),
+        and([eb('status', '=', 'stale'), eb('renewed_by', 'is', null), eb('updated_at', '>', weekAgo)]),
       ]),
     )
     .where('status', 'in', ['active', 'approved', 'stale'])
@@ -63,28 +75,28 @@ const isLastOfResource = ({ not, exists, selectFrom }: ExpressionBuilder<Tables,
   )
 
 /** Transactions that failed alone and were not retried. */
-export const failedTransactions = (reader: Reader, now: number) =>
+export const failedTransactions = (reader: Reader, { weekAgo }: Times) =>
   reader
     .selectFrom('transactions')
     .select(['signature as subject', 'created_at as since', 'err_json', 'raw', 'tracked_resource_json'])
     .where('lifecycle', '=', FAILED)
-    .where('created_at', '>', now - RECENT_MS)
+    .where('created_at', '>', weekAgo)
     .where('bundle_id', 'is', null)
     .where('retried_at', 'is', null)
     .where(isLastOfResource)
 
 /** Transactions that no node has shown for a day, so that nobody knows whether they landed. */
-export const unknownTransactions = (reader: Reader, now: number) =>
+export const unknownTransactions = (reader: Reader, { dayAgo }: Times) =>
   reader
     .selectFrom('transactions')
     .select(['signature as subject', 'created_at as since', 'tracked_resource_json'])
     .where('lifecycle', '=', 'submitted')
-    .where('created_at', '<=', now - DAY_MS)
+    .where('created_at', '<=', dayAgo)
     .where('retried_at', 'is', null)
     .where(isLastOfResource)
 
 /** Bundles that had no effect, without a later transaction for their resource. */
-export const undoneBundles = (reader: Reader, now: number) =>
+export const undoneBundles = (reader: Reader, { weekAgo }: Times) =>
   reader
     .selectFrom('transactions')
     .select(({ fn, ref }) => [
@@ -94,7 +106,7 @@ export const undoneBundles = (reader: Reader, now: number) =>
       fn.min<string>('err_json').as('err_json'),
     ])
     .where('lifecycle', '=', FAILED)
-    .where('created_at', '>', now - RECENT_MS)
+    .where('created_at', '>', weekAgo)
     .where('bundle_id', 'is not', null)
     .groupBy('bundle_id')
     .having(({ not, exists, selectFrom, ref }) =>
@@ -110,15 +122,15 @@ export const undoneBundles = (reader: Reader, now: number) =>
     )
 
 /** Launches whose last submitted transaction landed, and whose pool does not exist: another transaction is missing. */
-export const unfinishedLaunches = (reader: Reader, now: number) =>
+export const unfinishedLaunches = (reader: Reader, { graceAgo, weekAgo }: Times) =>
   reader
     .selectFrom('pools')
     .innerJoin('transactions as landed', 'landed.signature', 'pools.submitted_signature')
     .select(['address as subject', 'landed.created_at as since', 'symbol'])
     .where('pools.status', 'in', ['pending', 'failed'])
-    .where('pools.created_at', '>', now - RECENT_MS)
+    .where('pools.created_at', '>', weekAgo)
     .where('landed.lifecycle', 'in', ['confirmed', 'finalized'])
-    .where('landed.created_at', '<=', now - GRACE_MS)
+    .where('landed.created_at', '<=', graceAgo)
     // A pool with the ticker of another one exists, although its launch counts as failed.
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -145,14 +157,14 @@ const fullSince = ({ fn, selectFrom, ref }: ExpressionBuilder<Tables, 'pools'>) 
   )
 
 /** Full curves that nobody has migrated, and that the platform wallet has not failed to migrate. */
-export const fullPools = (reader: Reader, now: number) =>
+export const fullPools = (reader: Reader, { graceAgo }: Times) =>
   reader
     .selectFrom('pools')
     .select(['address as subject', 'symbol'])
     .select((pool) => fullSince(pool).as('since'))
     .where('status', '=', 'migration_triggered')
     .where('crank_failures', '=', 0)
-    .where((pool) => pool(fullSince(pool), '<=', now - GRACE_MS))
+    .where((pool) => pool(fullSince(pool), '<=', graceAgo))
 
 /** Full curves that the platform wallet has failed to migrate. */
 export const failedMigrations = (reader: Reader) =>
@@ -286,13 +298,13 @@ export async function spendsOfDay(reader: Reader, now: number) {
 }
 
 /** Stored trees without an airdrop on chain. */
-export const unmadeAirdrops = (reader: Reader, now: number) =>
+export const unmadeAirdrops = (reader: Reader, { hourAgo, weekAgo }: Times) =>
   reader
     .selectFrom('merkle_trees')
     .select(['id as subject', 'created_at as since', 'mint', 'leaf_count'])
     .where('status', '=', 'tree_built')
-    .where('created_at', '<=', now - HOUR_MS)
-    .where('created_at', '>', now - RECENT_MS)
+    .where('created_at', '<=', hourAgo)
+    .where('created_at', '>', weekAgo)
 
 /** Sponsorships whose budget pays for no further claim like the last one. */
 export const spentSponsorships = (reader: Reader) =>
@@ -311,22 +323,22 @@ export const spentSponsorships = (reader: Reader) =>
     )
     .where(sql<boolean>`cast(budget as numeric) - cast(used as numeric) < cast(claim.lamports as numeric)`)
 
-/** Active keys that expire within `withinMs`. */
-export const expiringKeys = (reader: Reader, now: number, withinMs: number) =>
+/** Active keys that expire within a week. */
+export const expiringKeys = (reader: Reader, { now, weekAhead }: Times) =>
   reader
     .selectFrom('api_keys')
     .select(['id as subject', 'name', 'expires_at'])
-    .select(({ eb }) => eb('expires_at', '-', withinMs).$castTo<number>().as('since'))
+    .select(({ eb }) => eb('expires_at', '-', WEEK_MS).$castTo<number>().as('since'))
     .where('status', '=', 'active')
     .where('expires_at', '>', now)
-    .where('expires_at', '<=', now + withinMs)
+    .where('expires_at', '<=', weekAhead)
 
 /** Refusals of sponsored claims that a person can lift, while they go on. */
-export const refusedClaims = (reader: Reader, now: number) =>
+export const refusedClaims = (reader: Reader, { dayAgo }: Times) =>
   reader
     .selectFrom('attention_observations as refusal')
     .innerJoin('sponsorships', 'sponsorships.airdrop_id', 'refusal.subject')
     .select(['refusal.subject', 'refusal.since', 'refusal.facts_json', 'refusal.observed_at', 'sponsorships.budget'])
     .where('refusal.kind', '=', 'sponsored_claims_refused')
-    .where('refusal.observed_at', '>', now - DAY_MS)
+    .where('refusal.observed_at', '>', dayAgo)
     .where('sponsorships.enabled', '=', 1)

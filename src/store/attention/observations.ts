@@ -11,11 +11,13 @@ export interface Observed {
 }
 
 /** What is observed of these kinds. */
-export const observedOf = (reader: Reader, kinds: readonly string[]): FoundQuery<Observed> =>
-  reader
-    .selectFrom('attention_observations')
-    .select(['kind', 'subject', 'since', 'facts_json'])
-    .where('kind', 'in', kinds)
+export const observedOf =
+  (kinds: readonly string[]) =>
+  (reader: Reader): FoundQuery<Observed> =>
+    reader
+      .selectFrom('attention_observations')
+      .select(['kind', 'subject', 'since', 'facts_json'])
+      .where('kind', 'in', kinds)
 
 /** Writes that something holds at `now`. It began at its first look, unless `since` says when. */
 export async function observe(
