@@ -124,7 +124,15 @@ export const eventRecord = (row: AppendedEvent): Event => ({
 
 type TreeRow = Omit<
   Row<'merkle_trees'>,
-  'seq' | 'distributor' | 'genesis' | 'next_check_at' | 'drained_at' | 'leaves_removed_at'
+  | 'seq'
+  | 'distributor'
+  | 'genesis'
+  | 'next_check_at'
+  | 'drained_at'
+  | 'leaves_removed_at'
+  | 'vault_lacks'
+  | 'vault_lacks_since'
+  | 'mint_decimals'
 >
 
 export const merkleTreeRecord = (row: TreeRow): TreeRecord => ({

@@ -23,6 +23,7 @@ import { symbolSearch } from './migrations/0011-symbol-search.ts'
 import { apiKeyTerms } from './migrations/0012-api-keys.ts'
 import { webhookFilters } from './migrations/0013-webhook-filters.ts'
 import { attentionNotices } from './migrations/0014-attention-notices.ts'
+import { vaultShortages } from './migrations/0015-vault-shortages.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -131,6 +132,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0012-api-keys': apiKeyTerms,
   '0013-webhook-filters': webhookFilters,
   '0014-attention-notices': attentionNotices,
+  '0015-vault-shortages': vaultShortages,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/platform/timing.ts'
 import { decimalOf, solText } from '../../src/solana/amounts.ts'
 import { addressOf, airdropsOn, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
 import {
   buildsOf,
@@ -30,6 +31,58 @@ describe.skipIf(lacksDistributor)('airdrop_unfinished (needs the Jito merkle dis
     })
     await all.submit(await all.ok('POST', '/v2/airdrops', createBody(maker, mint, root)), maker)
     await all.settle()
+    expect(await listed(all, 'airdrop_unfinished')).toEqual([])
+  })
+
+  it('names a vault that is short with what it lacks and the command that funds it, until it is funded', async () => {
+    const all = await airdropsOn(await startService())
+    const maker = all.wallet()
+    const mint = all.mintFor(maker, 10_000_000n)
+    const claimers = [Keypair.generate(), Keypair.generate()]
+    const { id, root } = await all.storeTree(mint, entriesFor(claimers))
+    await all.submit(await all.ok('POST', '/v2/airdrops', createBody(maker, mint, root, { fund: false })), maker)
+    const { distributor, vault } = await all.vaultOf(mint)
+    await all.settle({ worker: true })
+    all.pass(20)
+    await all.settle({ worker: true })
+    expect(await listed(all, 'airdrop_unfinished')).toEqual([])
+    const since = new Date(all.clock.now()).toISOString()
+    all.pass(600)
+    await all.settle({ worker: true })
+    const item = await only(all, 'airdrop_unfinished')
+    expect(item).toMatchObject({
+      subject: { type: 'airdrop', id },
+      summary: `The vault of the airdrop ${id} lacks 0.003 of ${mint} for what can still be claimed.`,
+      command: `svc wallet send ${distributor} 0.003 --mint ${mint} --allow-programs`,
+    })
+    expect(item.since <= since).toBe(true)
+    all.mintInto(mint, vault, 1_000n)
+    all.pass(20)
+    await all.settle({ worker: true })
+    expect(await only(all, 'airdrop_unfinished')).toMatchObject({
+      since: item.since,
+      summary: expect.stringContaining('lacks 0.002 of'),
+    })
+    all.mintInto(mint, vault, 2_000n)
+    all.pass(20)
+    await all.settle({ worker: true })
+    expect(await listed(all, 'airdrop_unfinished')).toEqual([])
+  })
+
+  it('names a short vault no longer once it was withdrawn', async () => {
+    const all = await airdropsOn(await startPlatform(GENEROUS))
+    const maker = all.wallet()
+    const mint = all.mintFor(maker, 10_000_000n)
+    const { id, root } = await all.storeTree(mint, entriesFor([Keypair.generate()]))
+    await all.submit(await all.ok('POST', '/v2/airdrops', createBody(maker, mint, root, { fund_amount: '900' })), maker)
+    for (const seconds of [20, 20, 600]) {
+      await all.settle({ worker: true })
+      all.pass(seconds)
+    }
+    expect(await listed(all, 'airdrop_unfinished')).toHaveLength(1)
+    all.pass((31 * DAY_MS) / 1000)
+    await all.ok('POST', `/v2/airdrops/${id}/vault-withdrawals`, { amount: '900' })
+    await all.settle({ worker: true })
     expect(await listed(all, 'airdrop_unfinished')).toEqual([])
   })
 

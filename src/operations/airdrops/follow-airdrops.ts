@@ -3,21 +3,26 @@ import type { AirdropStatus } from '../../api/airdrops.ts'
 import {
   type Distributor,
   type DistributorChange,
+  decodeDistributor,
   distributorAddress,
   distributorChangesIn,
-  readDistributors,
+  tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
+import { decodeTokenAccount, type TokenAccountState } from '../../chain/sending/balance-changes.ts'
+import { readWithSlots } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
 import { type Follower, follow } from '../../following/follower.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { readMint } from '../../solana/token-accounts.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops/airdrops.ts'
 import type { Reader } from '../../store/store.ts'
 import { unconfirmedTransactions } from '../../store/transactions/transactions.ts'
 import { keyBytesOf } from '../merkle-trees/open-tree.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
+import { vaultShortfall } from './reads.ts'
 import {
   type AirdropEvidence,
   type AirdropFacts,
@@ -29,7 +34,8 @@ import {
 
 type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
-const CALLS_PER_ROUND = 5
+/** Reads of a round; each is a second call if its airdrops have vaults. */
+const READS_PER_ROUND = 5
 /**
  * Time for which only the transaction watcher handles a transaction submitted here, because it also reports the
  * signature.
@@ -43,27 +49,27 @@ const LAST_CLAIM_LEAD_MS = 90_000
 /** Longest interval between looks, for a tree that has waited for its airdrop for days. */
 export const LONGEST_AIRDROP_WAIT_MS = 600_000
 
-/** Runs one round over the airdrops that are due, in at most six calls. Throws as `follow` does. */
+/** Runs one round over the airdrops that are due, in at most a dozen calls. Throws as `follow` does. */
 export function followAirdrops(services: FollowAirdropsServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
   const rounds: Follower<AirdropRow, AirdropReading, AirdropStep> = {
     named: ({ id }) => ({ airdrop: id }),
-    due: () => dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND),
+    due: () => dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * READS_PER_ROUND),
     perRead: ACCOUNTS_PER_CALL,
     async read(rows) {
       const genesis = await chain.genesisHash()
       const addresses = await Promise.all(rows.map(addressOfAirdrop))
-      const { slot, distributors } = await readDistributors(chain, addresses)
+      const { slot, found } = await readAccounts(chain, rows, addresses)
       // After the accounts: what had an effect on them was stored before it was sent.
       let pending: Promise<Pending[]> | undefined
       const underWay = () => (pending ??= pendingTransactions(store.db, genesis, clock.now() - WATCHER_LEAD_MS))
-      return addresses.map((address, i) => ({ address, genesis, slot, distributor: distributors[i] ?? null, underWay }))
+      return found.map((accounts) => ({ ...accounts, genesis, slot, underWay }))
     },
     decide: (row, read) => airdropStep(row, read, clock.now()),
     async write(tx, row, step) {
       const { address: distributor, facts } = step
       if (facts !== null) return (await advanceAirdrop(tx, row, distributor, facts, step.evidence)).drafts
-      await moveAirdrop(tx, row, { distributor, next_check_at: step.next })
+      await moveAirdrop(tx, row, { distributor, next_check_at: step.next, ...step.shortage })
       return []
     },
     postpone: (tx, row, next_check_at) => moveAirdrop(tx, row, { next_check_at }),
@@ -74,18 +80,70 @@ export function followAirdrops(services: FollowAirdropsServices, signal?: AbortS
 const addressOfAirdrop = async ({ distributor, mint, airdrop_count }: AirdropRow): Promise<string> =>
   distributor ?? (await distributorAddress({ mint, airdropCount: airdrop_count }))
 
-interface AirdropReading {
+/** Of an airdrop that is followed for its claims the vault is read too, and its mint if the vault was short. */
+interface AirdropAccounts {
   address: string
+  distributor: Distributor | null
+  vaultAddress: string | null
+  vault: TokenAccountState | null
+  decimals: number | null
+}
+
+async function readAccounts(chain: Services['chain'], rows: readonly AirdropRow[], addresses: readonly string[]) {
+  const named = await Promise.all(
+    rows.map(async (row, i) => {
+      const address = addresses[i] as string
+      const vaultAddress = isClaimable(row) ? await tokenAccountAddress(row.mint, address) : null
+      const mint = row.vault_lacks !== null && row.mint_decimals === null ? row.mint : null
+      return { row, address, vaultAddress, mint }
+    }),
+  )
+  const wanted = named.flatMap(({ address, vaultAddress, mint }) =>
+    [address, vaultAddress, mint].filter((each) => each !== null),
+  )
+  const { accounts, newest } = await readWithSlots(chain, wanted)
+  const shown = new Map(wanted.map((address, i) => [address, accounts[i] ?? null]))
+  const found = named.map(({ row, address, vaultAddress, mint: mintAddress }): AirdropAccounts => {
+    const vault = shown.get(vaultAddress ?? '') ?? null
+    const mint = shown.get(mintAddress ?? '') ?? null
+    return {
+      address,
+      distributor: decodeDistributor(shown.get(address) ?? null),
+      vaultAddress,
+      vault: vault && decodeTokenAccount(vault),
+      decimals: row.mint_decimals ?? (mint && readMint(mint))?.decimals ?? null,
+    }
+  })
+  return { slot: newest, found }
+}
+
+const isClaimable = ({ status }: AirdropRow) => status === 'initialized' || status === 'claiming'
+
+/** What the vault lacks, and since which look. */
+async function shortageOf(row: AirdropRow, read: AirdropAccounts, now: number) {
+  const { distributor, vault, vaultAddress, decimals: mint_decimals } = read
+  const isReadable = distributor !== null && distributor.root === row.root && vaultAddress !== null
+  const { vault_lacks } = isReadable
+    ? await vaultShortfall(row, { distributor, vault, vaultAddress, mint: row.mint })
+    : { vault_lacks: null }
+  const isShort = vault_lacks !== null && vault_lacks !== '0'
+  return {
+    vault_lacks: isShort ? vault_lacks : null,
+    vault_lacks_since: isShort ? (row.vault_lacks_since ?? now) : null,
+    mint_decimals,
+  }
+}
+
+interface AirdropReading extends AirdropAccounts {
   genesis: string
   slot: number
-  distributor: Distributor | null
   /** The transactions of this service that are not confirmed. */
   underWay(): Promise<readonly Pending[]>
 }
 
 type AirdropStep =
   | { address: string; facts: AirdropFacts; evidence: AirdropEvidence }
-  | { address: string; facts: null; next: number }
+  | { address: string; facts: null; next: number; shortage: Awaited<ReturnType<typeof shortageOf>> }
 
 /** Advances an airdrop whose account shows a later state, unless the watcher is about to report it. */
 async function airdropStep(row: AirdropRow, read: AirdropReading, now: number): Promise<AirdropStep> {
@@ -96,7 +154,8 @@ async function airdropStep(row: AirdropRow, read: AirdropReading, now: number): 
   const lead = status === 'claiming' && !distributor?.isClawedBack ? LAST_CLAIM_LEAD_MS : WATCHER_LEAD_MS
   const isWatched = (each: Pending) => each.created_at > now - lead && isAbout(each, row.id, address)
   if (!isNew || distributor === null || (await read.underWay()).some(isWatched)) {
-    return { address, facts: null, next: now + airdropWaitOf(row, status, now) }
+    const next = now + airdropWaitOf(row, status, now)
+    return { address, facts: null, next, shortage: await shortageOf(row, read, now) }
   }
   const evidence = { genesis, next: now + 10 * SECOND_MS, slot, admin: distributor.admin }
   return { address, facts: factsOf(row, distributor), evidence }

@@ -139,9 +139,9 @@ const WITHDRAWN = 'The vault was withdrawn after the clawback time: nothing can 
  * Returns what prevents some wallets from claiming, or unclaimed tokens from returning to the admin. Missing funding
  * is included only if neither applies.
  */
-async function vaultShortfall(
+export async function vaultShortfall(
   row: Row<'merkle_trees'>,
-  { distributor, vault, vaultAddress, mint }: PresentAirdrop,
+  { distributor, vault, vaultAddress, mint }: Pick<PresentAirdrop, 'distributor' | 'vault' | 'vaultAddress' | 'mint'>,
 ): Promise<Pick<Airdrop, 'vault_lacks' | 'note'>> {
   if (distributor.isClawedBack) return { vault_lacks: null, note: WITHDRAWN }
   const reasons = await reasonsNotToFund(mint, distributor, row)

@@ -8,7 +8,7 @@ import type { TrackedResource } from '../../api/payloads.ts'
 import { failureWords } from '../../chain/sending/stored-errors.ts'
 import { printableLine } from '../../platform/printable.ts'
 import { DAY_MS, isoTime } from '../../platform/timing.ts'
-import { decimalOf, solText } from '../../solana/amounts.ts'
+import { decimalOf, groupedDecimalOf, solText } from '../../solana/amounts.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
 import type { Found, FoundQuery } from '../../store/attention/found.ts'
 import {
@@ -25,9 +25,9 @@ import {
   switchedOffReceivers,
   type Times,
   undoneBundles,
+  unfinishedAirdrops,
   unfinishedLaunches,
   unknownTransactions,
-  unmadeAirdrops,
   waitingApprovals,
 } from '../../store/attention/kinds.ts'
 import type { Reader } from '../../store/store.ts'
@@ -118,6 +118,26 @@ function stuckProposal(row: {
   const state = `is blocked (${because(fault)})`
   if (status === 'active') return { state, verb: 'reject' }
   return { state, verb: approver === 'rule' ? 'execute' : 'cancel' }
+}
+
+interface ShortVault {
+  subject: string
+  mint: string
+  distributor: string | null
+  lacks: bigint
+  mint_decimals: number | null
+}
+
+/** Without the decimals of the mint, the command that shows the airdrop says how to fund it. */
+function shortVault({ subject, mint, distributor, lacks, mint_decimals: decimals }: ShortVault): Said {
+  const amount = decimals === null ? `${lacks} raw units` : groupedDecimalOf(lacks, decimals)
+  return {
+    summary: `The vault of the airdrop ${subject} lacks ${amount} of ${mint} for what can still be claimed.`,
+    command:
+      distributor === null || decimals === null
+        ? `svc airdrops get ${subject}`
+        : `svc wallet send ${distributor} ${decimalOf(lacks, decimals)} --mint ${mint} --allow-programs`,
+  }
 }
 
 /** Rent and fee of a migration without vesting and priority fee; its dry run shows the exact cost. */
@@ -250,11 +270,14 @@ export const STORED_KINDS = {
   airdrop_unfinished: stored({
     subject: 'airdrop',
     page: (id) => `/console/airdrops/${id}`,
-    query: unmadeAirdrops,
-    says: ({ subject, mint, leaf_count }) => ({
-      summary: `The list ${subject} with ${leaf_count} wallets for ${mint} is stored, and its airdrop is not on chain.`,
-      command: `svc airdrops init ${subject}`,
-    }),
+    query: unfinishedAirdrops,
+    says: ({ vault_lacks, subject, mint, leaf_count, ...row }) =>
+      vault_lacks === null
+        ? {
+            summary: `The list ${subject} with ${leaf_count} wallets for ${mint} is stored, and its airdrop is not on chain.`,
+            command: `svc airdrops init ${subject}`,
+          }
+        : shortVault({ ...row, subject, mint, lacks: BigInt(vault_lacks) }),
   }),
   sponsorship_spent: stored({
     subject: 'airdrop',

@@ -21,11 +21,14 @@ export async function dueAirdrops(reader: Reader, now: number, limit: number): P
   return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
+type Moved = 'status' | 'genesis' | 'distributor' | 'next_check_at'
+type Shortage = 'vault_lacks' | 'vault_lacks_since' | 'mint_decimals'
+
 /** Updates the airdrop if its state is unchanged since it was read; false when another process has changed it. */
 export async function moveAirdrop(
   tx: Tx,
   { id, root, status, genesis }: Pick<Row<'merkle_trees'>, 'id' | 'root' | 'status' | 'genesis'>,
-  changes: Partial<Pick<Row<'merkle_trees'>, 'status' | 'genesis' | 'distributor' | 'next_check_at'>>,
+  changes: Partial<Pick<Row<'merkle_trees'>, Moved | Shortage>>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('merkle_trees')

@@ -28,6 +28,12 @@ interface MerkleTreesTable extends Recorded {
   drained_at: Generated<number | null>
   /** Time at which the leaves were removed; null while proofs can be read. */
   leaves_removed_at: Generated<number | null>
+  /** Raw units that the vault lacked at the last look for what can still be claimed; null for none. */
+  vault_lacks: Generated<string | null>
+  /** Time of the first look at which it lacked some. */
+  vault_lacks_since: Generated<number | null>
+  /** Decimals of the mint; read once the vault lacks some. */
+  mint_decimals: Generated<number | null>
 }
 
 /** Bytes of a stored tree, split into pieces so that one proof reads little; see `src/merkle`. */

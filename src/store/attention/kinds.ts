@@ -297,14 +297,22 @@ export async function spendsOfDay(reader: Reader, now: number) {
   return (await Promise.all(sums)).flat()
 }
 
-/** Stored trees without an airdrop on chain. */
-export const unmadeAirdrops = (reader: Reader, { hourAgo, weekAgo }: Times) =>
-  reader
+/** Stored trees without an airdrop on chain, and airdrops whose vault lacks tokens. */
+export function unfinishedAirdrops(reader: Reader, { graceAgo, hourAgo, weekAgo }: Times) {
+  const columns = ['mint', 'leaf_count', 'distributor', 'vault_lacks', 'mint_decimals'] as const
+  const short = reader
     .selectFrom('merkle_trees')
-    .select(['id as subject', 'created_at as since', 'mint', 'leaf_count'])
+    .select(['id as subject', sql<number>`vault_lacks_since`.as('since'), ...columns])
+    .where('vault_lacks_since', '<=', graceAgo)
+    .where('status', 'in', ['initialized', 'claiming'])
+  return reader
+    .selectFrom('merkle_trees')
+    .select(['id as subject', 'created_at as since', ...columns])
     .where('status', '=', 'tree_built')
     .where('created_at', '<=', hourAgo)
     .where('created_at', '>', weekAgo)
+    .unionAll(short)
+}
 
 /** Sponsorships whose budget pays for no further claim like the last one. */
 export const spentSponsorships = (reader: Reader) =>
