@@ -196,7 +196,9 @@ async function stream({ kernel, streams }: Parts, c: Request): Promise<Response>
   c.env.route = '/console/stream'
   const session = await sessionOf(kernel, c)
   if (session === null) throw forbidden('The session has ended')
-  const body = streams.open(session.id, async () => (await sessionOf(kernel, c)) !== null)
+  // Nobody reads or ends the stream of a HEAD.
+  const isHead = c.req.method === 'HEAD'
+  const body = isHead ? null : streams.open(session.id, async () => (await sessionOf(kernel, c)) !== null)
   const headers = {
     'Content-Type': 'text/event-stream',
     'Cache-Control': 'no-store',

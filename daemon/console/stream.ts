@@ -15,6 +15,8 @@ const PARTS: Readonly<Record<string, Part>> = {
 
 const EVERY_MS = 10 * SECOND_MS
 const MOST = { perSession: 8, inAll: 64 }
+/** Messages that wait for a browser that reads none; with more, its stream ends. */
+const MOST_UNREAD = 64
 const encoder = new TextEncoder()
 
 type Tell = (parts: readonly Part[]) => void
@@ -55,7 +57,10 @@ export function createStreams({ store, log, stopping }: Pick<Kernel, 'store' | '
       let end = () => {}
       return new ReadableStream({
         start(controller) {
-          const tell: Tell = (parts) => controller.enqueue(encoder.encode(`data: ${parts.join(' ')}\n\n`))
+          const tell: Tell = (parts) => {
+            if ((controller.desiredSize ?? 0) <= -MOST_UNREAD) end()
+            else controller.enqueue(encoder.encode(`data: ${parts.join(' ')}\n\n`))
+          }
           const timer = setInterval(() => {
             void isOpen()
               .catch(() => true)

@@ -1,6 +1,8 @@
 /** The pages of the console: what they show, how they act, and what text from strangers becomes in them. */
 import { describe, expect, it } from 'vitest'
 import { PAGES } from '../../daemon/console/pages/index.ts'
+import { createStreams } from '../../daemon/console/stream.ts'
+import type { OnWake } from '../../src/store/store.ts'
 import {
   consoleBrowser,
   failedDelivery,
@@ -240,5 +242,37 @@ describe('the stream of the console', () => {
     service.services.announceStop()
     expect((await reader.read()).done).toBe(true)
     expect((await consoleBrowser(service).get('/console/stream')).status).toBe(403)
+  })
+  /** Sends requests for the stream of one session. */
+  async function streaming() {
+    const service = await startService()
+    const { cookie } = await signedIn(service)
+    const headers = { cookie, host: '127.0.0.1:8787' }
+    const ask = (method: string) =>
+      service.app.fetch(new Request('http://127.0.0.1:8787/console/stream', { method, headers }))
+    return { service, ask }
+  }
+
+  it('is open eight times for a session at most, and HEAD opens none', async () => {
+    const { service, ask } = await streaming()
+    for (let i = 0; i < 9; i++) expect((await ask('HEAD')).status).toBe(200)
+    for (let i = 0; i < 8; i++) expect((await ask('GET')).status).toBe(200)
+    expect((await ask('GET')).status).toBe(429)
+    service.services.announceStop()
+  })
+
+  it('ends for a browser that reads nothing', async () => {
+    let wake: OnWake = () => {}
+    const listen = async (onWake: OnWake) => {
+      wake = onWake
+      return async () => {}
+    }
+    const { signal: stopping } = new AbortController()
+    const streams = createStreams({ store: { wakeups: { listen } }, stopping } as never)
+    const reader = streams.open('cse_1', async () => true).getReader()
+    for (let i = 0; i < 1_000; i++) wake('webhook-delivery')
+    let messages = 0
+    for (; !(await reader.read()).done; messages++) if (messages > 100) break
+    expect(messages).toBeLessThan(100)
   })
 })
