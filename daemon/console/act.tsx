@@ -6,6 +6,7 @@ import type { CallOptions, Client } from '../../src/client.ts'
 import { badRequest, notFound } from '../../src/platform/errors.ts'
 import { DAY_MS, isoTime } from '../../src/platform/timing.ts'
 import { type Fields, type Same, sameAs } from './same.ts'
+import { clean } from './values.tsx'
 import { linkTo, type View } from './view.ts'
 
 interface ActDefinition {
@@ -157,11 +158,11 @@ export const SameDetails = ({ same, isOpen = false }: { same: Same; isOpen?: boo
     <summary>Command and request</summary>
     {same.command !== null && (
       <pre tabindex={0} data-copy>
-        {same.command}
+        {clean(same.command)}
       </pre>
     )}
     <pre tabindex={0} data-copy>
-      {same.request}
+      {clean(same.request)}
     </pre>
   </details>
 )

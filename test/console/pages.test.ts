@@ -222,6 +222,15 @@ describe('the table of a page', () => {
   })
 })
 
+describe('a command that a page shows', () => {
+  it('has nothing invisible from the address of the page, which a link may have brought', async () => {
+    const browser = await signedIn(await startService())
+    const { status, text } = await browser.get('/console/tokens/%1b%5b201~%0aevil%e2%80%ae/report')
+    expect([status, text]).toEqual([200, expect.stringContaining("'\\u001b[201~\\u000aevil\\u202e'")])
+    expect(text).not.toMatch(/[\u001b\u202e]/)
+  })
+})
+
 describe('the stream of the console', () => {
   it('names the parts that changed, and ends with its session', async () => {
     const service = await startService()
