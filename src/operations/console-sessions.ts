@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { forbidden } from '../platform/errors.ts'
 import { HOUR_MS, isoTime, MINUTE_MS } from '../platform/timing.ts'
 import { newId, randomText } from '../store/id.ts'
-import { findApiKey } from '../store/requests/api-keys.ts'
+import { findApiKey, type PresentedKey } from '../store/requests/api-keys.ts'
 import {
   addConsoleSession,
   deleteConsoleSession,
@@ -111,8 +111,8 @@ export async function openConsoleByLink(services: Services, link: string, from: 
   })
 }
 
-/** Opens a session for a key that was checked. */
-export function openConsoleByKey(services: Services, key: KeyRow, from: string): Promise<Opened> {
+/** Opens a session for a key that was checked. That of a rotated text ends no later than the text. */
+export function openConsoleByKey(services: Services, key: PresentedKey, from: string): Promise<Opened> {
   const { store, clock } = services
   const secret = randomText(SECRET_LENGTH)
   const now = clock.now()
@@ -123,7 +123,7 @@ export function openConsoleByKey(services: Services, key: KeyRow, from: string):
     api_key_id: key.id,
     opened_at: now,
     ...seen(now, from),
-    expires_at: now + SESSION_MS,
+    expires_at: Math.min(now + SESSION_MS, key.text_until ?? Number.POSITIVE_INFINITY),
     created_at: now,
   }
   return store.write(async (tx) => {

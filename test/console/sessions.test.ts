@@ -160,6 +160,17 @@ describe('a session of a key', () => {
     expect((await (await signIn(service, key)).get('/console')).status).toBe(200)
   })
 
+  it('of an earlier text ends with that text', async () => {
+    const service = await startService({ settings: { console: true } })
+    const { id, key } = (await service.request('POST', '/v2/api-keys', { body: { name: 'own' } })).json.data
+    await service.request('POST', `/v2/api-keys/${id}/rotations`, { body: { overlap_hours: 1 } })
+    const browser = await signIn(service, key)
+    service.clock.advance(HOUR_MS - 1)
+    expect((await browser.get('/console')).status).toBe(200)
+    service.clock.advance(1)
+    expect((await browser.get('/console')).status).toBe(401)
+  })
+
   it('ends when the key expires', async () => {
     const service = await startService({ settings: { console: true } })
     const body = { name: 'own', expires_in: 600 }
