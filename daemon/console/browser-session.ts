@@ -45,7 +45,10 @@ function cookieOf({ req }: Request): string | undefined {
       return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const
     }),
   )
-  const secret = cookies.get(SECURE_NAME) ?? cookies.get(plainName(req.header('host') ?? ''))
+  const host = req.header('host') ?? ''
+  // A sibling of a host on a network can set any cookie for it but the secure one.
+  const isLocal = isThisMachine(parseUrl(`http://${host}`)?.hostname ?? '')
+  const secret = cookies.get(SECURE_NAME) ?? (isLocal ? cookies.get(plainName(host)) : undefined)
   return secret !== undefined && SECRET.test(secret) ? secret : undefined
 }
 

@@ -274,6 +274,21 @@ describe('a request from elsewhere', () => {
     expect([answer.status, answer.headers.get('refresh')]).toEqual([200, '0'])
   })
 
+  it('is in no session by a cookie that a sibling of the host has set', async () => {
+    const service = await startService()
+    const local = await signedIn(service)
+    const secret = local.cookie.split('=')[1]!
+    for (const [host, name, status] of [
+      ['http://127.0.0.1:8787', 'svc_console_8787', 200],
+      ['https://svc.example.com', 'svc_console_80', 404],
+      ['https://svc.example.com', '__Host-svc_console', 200],
+    ] as const) {
+      const browser = consoleBrowser(service, host)
+      browser.cookie = `${name}=${secret}`
+      expect([host, name, (await browser.get('/console')).status]).toEqual([host, name, status])
+    }
+  })
+
   it('reaches no route of the API with the cookie of a session alone', async () => {
     const service = await startService()
     const browser = await signedIn(service)
