@@ -33,6 +33,8 @@ export async function listAttention(
 
 function placeIn(cursor: string) {
   const [since = '', id = ''] = cursor.split(' ')
+  // The checksum is not a secret.
+  if (!/^\d{1,15}$/.test(since)) throw badRequest('cursor is damaged', { param: 'cursor' })
   return { since: Number(since), ...readId(id) }
 }
 
