@@ -7,6 +7,7 @@ import { ATTENTION_KINDS } from '../../src/api/attention-kinds.ts'
 import { STORED_KINDS } from '../../src/operations/attention/kinds.ts'
 import { OBSERVED_KINDS } from '../../src/operations/attention/observed-kinds.ts'
 import { DAY_MS, HOUR_MS } from '../../src/platform/timing.ts'
+import { storeLook } from '../../src/store/attention/looks.ts'
 import { encodeTextCursor, filteredList } from '../../src/store/queries/paging.ts'
 import { runs } from '../support/runs.ts'
 import { type Service, START, sharedService, startService } from '../support/service.ts'
@@ -142,5 +143,80 @@ describe('GET /v2/attention', () => {
       const { status, json } = await service.request('GET', `/v2/attention${query}`)
       expect([place, status, json.error?.message]).toEqual([place, 400, 'cursor is damaged'])
     }
+  })
+
+  it('shows what a node or a database wrote on one line, clean and bounded', async () => {
+    const service = await startService()
+    const { store, clock } = service.services
+    const facts = { error: `a\u001b[31m\nb\u202ec ${'x'.repeat(2_000)}` }
+    const held = [{ kind: 'backup_failed' as const, subject: 'backup', facts }]
+    await store.write((tx) => storeLook(tx, { kinds: ['backup_failed'], observer: null, held, now: clock.now() }))
+    const [{ summary }] = (await itemsOf(service)).data
+    expect(summary).toMatch(/^The last backup failed: a\\u001b\[31m b\\u202ec x+…$/)
+    expect(summary.length).toBe(1_000)
+  })
+})
+
+describe('POST /v2/attention/{id}/snooze', () => {
+  const ITEM = '/v2/attention/receiver_off.whs_0/snooze'
+  const reason = 'it moves on Friday'
+
+  async function snoozed(): Promise<Service> {
+    const service = await startService()
+    await waiting(service, { receivers: [START], pools: [] })
+    const until = new Date(START + DAY_MS).toISOString()
+    const { json } = await service.request('POST', ITEM, { body: { until, reason } })
+    expect(json.data).toMatchObject({ id: 'receiver_off.whs_0', snoozed_until: until, snooze_reason: reason })
+    return service
+  }
+  const ids = async (service: Service, query = '') =>
+    (await itemsOf(service, query)).data.map(({ id }: { id: string }) => id)
+
+  it('leaves the item out until its time, and writes to the audit log', async () => {
+    const service = await snoozed()
+    expect(await ids(service)).toEqual([])
+    expect(await ids(service, '?snoozed=true')).toEqual(['receiver_off.whs_0'])
+    const { data } = (await service.request('GET', '/v2/audit-entries?action=attention.snoozed')).json
+    expect(data).toEqual([
+      expect.objectContaining({
+        details: { item: 'receiver_off.whs_0', until: new Date(START + DAY_MS).toISOString(), reason },
+      }),
+    ])
+    service.clock.advance(DAY_MS)
+    expect(await ids(service)).toEqual(['receiver_off.whs_0'])
+    expect(await ids(service, '?snoozed=true')).toEqual([])
+  })
+
+  it('ends with null, or if the cause begins anew', async () => {
+    const service = await snoozed()
+    const ended = (await service.request('POST', ITEM, { body: { until: null } })).json.data
+    expect([ended.snoozed_until, await ids(service)]).toEqual([null, ['receiver_off.whs_0']])
+    const again = { until: new Date(START + DAY_MS).toISOString(), reason }
+    await service.request('POST', ITEM, { body: again })
+    expect(await ids(service)).toEqual([])
+    await service.services.store.write((tx) =>
+      tx
+        .updateTable('webhook_subscriptions')
+        .set({ updated_at: START + HOUR_MS })
+        .execute(),
+    )
+    expect(await ids(service)).toEqual(['receiver_off.whs_0'])
+  })
+
+  it('refuses a time that has passed, one without a reason, an item that is not there, and other keys', async () => {
+    const service = await startService()
+    await waiting(service, { receivers: [START], pools: [] })
+    const post = async (body: object, path = ITEM, more = {}) => {
+      const { status, json } = await service.request('POST', path, { body, ...more })
+      return [status, json.error.param]
+    }
+    const until = new Date(START + DAY_MS).toISOString()
+    expect(await post({ until: new Date(START).toISOString(), reason })).toEqual([400, 'until'])
+    expect(await post({ until: '2030-01-01', reason })).toEqual([400, 'until'])
+    expect(await post({ until })).toEqual([400, 'reason'])
+    expect(await post({ until, reason }, '/v2/attention/receiver_off.whs_9/snooze')).toEqual([404, undefined])
+    expect(await post({ until, reason }, '/v2/attention/other.whs_0/snooze')).toEqual([404, undefined])
+    expect(await post({ until, reason }, '/v2/attention/x/snooze')).toEqual([400, 'id'])
+    expect(await post({ until, reason }, ITEM, { key: await service.key() })).toEqual([403, undefined])
   })
 })

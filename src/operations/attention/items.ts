@@ -1,6 +1,7 @@
 /** Reads items of what needs a person: a merge of all kinds, oldest first. */
 import type { AttentionItem } from '../../api/attention.ts'
 import { ATTENTION_KINDS, type AttentionKind } from '../../api/attention-kinds.ts'
+import { printableLine } from '../../platform/printable.ts'
 import { isoTime } from '../../platform/timing.ts'
 import {
   countFound,
@@ -16,6 +17,8 @@ import type { Reader } from '../../store/store.ts'
 import { fromJson, isoTimeOrNull } from '../api-records.ts'
 import { type AnyObservedKind, type AnyStoredKind, type Said, STORED_KINDS } from './kinds.ts'
 import { OBSERVED_KINDS } from './observed-kinds.ts'
+
+const LONGEST_SUMMARY = 1_000
 
 export interface FoundItem {
   /** Its number in the order of the list among those that began at the same time. */
@@ -128,7 +131,8 @@ function itemOf(
       since: isoTime(since),
       ends_at: isoTimeOrNull(ends_at),
       subject: { type: definition.subject, id: subject },
-      summary,
+      // It may have a part that a node or a database wrote.
+      summary: printableLine(summary, LONGEST_SUMMARY),
       command,
       page: definition.page(subject),
       snoozed_until: isoTimeOrNull(snoozed_until),
