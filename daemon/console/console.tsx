@@ -198,7 +198,7 @@ async function stream({ kernel, streams }: Parts, c: Request): Promise<Response>
   if (session === null) throw forbidden('The session has ended')
   // Nobody reads or ends the stream of a HEAD.
   const isHead = c.req.method === 'HEAD'
-  const body = isHead ? null : streams.open(session.id, async () => (await sessionOf(kernel, c)) !== null)
+  const body = isHead ? null : streams.open(session, async () => (await sessionOf(kernel, c)) !== null)
   const headers = {
     'Content-Type': 'text/event-stream',
     'Cache-Control': 'no-store',

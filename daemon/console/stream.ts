@@ -1,4 +1,5 @@
 /** The stream of server-sent events: names the parts that changed, so that open pages read themselves again. */
+import type { FoundSession } from '../../src/operations/console-sessions.ts'
 import { rateLimited } from '../../src/platform/errors.ts'
 import { SECOND_MS } from '../../src/platform/timing.ts'
 import type { Kernel } from '../kernel.ts'
@@ -14,26 +15,28 @@ const PARTS: Readonly<Record<string, Part>> = {
 }
 
 const EVERY_MS = 10 * SECOND_MS
-const MOST = { perSession: 8, inAll: 64 }
+/** Links of one operator share a key, and nobody who has a key can take the places of all. */
+const MOST = { perSession: 8, perKey: 32, inAll: 64 }
 /** Messages that wait for a browser that reads none; with more, its stream ends. */
 const MOST_UNREAD = 64
 const encoder = new TextEncoder()
 
 type Tell = (parts: readonly Part[]) => void
+type Session = Pick<FoundSession, 'id'> & { key: Pick<FoundSession['key'], 'id'> }
 
 export interface Streams {
   /** The body of one stream; `isOpen` says whether its session still is. Throws rate_limited beyond the limits. */
-  open(session: string, isOpen: () => Promise<boolean>): ReadableStream<Uint8Array>
+  open(session: Session, isOpen: () => Promise<boolean>): ReadableStream<Uint8Array>
 }
 
 export function createStreams({ store, log, stopping }: Pick<Kernel, 'store' | 'log' | 'stopping'>): Streams {
-  const listeners = new Map<Tell, string>()
+  const listeners = new Map<Tell, Session>()
   let stop: Promise<() => Promise<void>> | undefined
 
   const tellAll: Tell = (parts) => {
     for (const tell of listeners.keys()) tell(parts)
   }
-  const add = (tell: Tell, session: string) => {
+  const add = (tell: Tell, session: Session) => {
     listeners.set(tell, session)
     // One listener for all streams, because on PostgreSQL each takes a connection.
     stop ??= store.wakeups.listen((worker) => {
@@ -50,8 +53,9 @@ export function createStreams({ store, log, stopping }: Pick<Kernel, 'store' | '
 
   return {
     open(session, isOpen) {
-      const own = [...listeners.values()].filter((id) => id === session).length
-      if (own >= MOST.perSession || listeners.size >= MOST.inAll) {
+      const ofKey = [...listeners.values()].filter(({ key }) => key.id === session.key.id)
+      const own = ofKey.filter(({ id }) => id === session.id)
+      if (own.length >= MOST.perSession || ofKey.length >= MOST.perKey || listeners.size >= MOST.inAll) {
         throw rateLimited('Too many pages of the console are open', EVERY_MS / SECOND_MS)
       }
       let end = () => {}

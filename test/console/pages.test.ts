@@ -231,6 +231,16 @@ describe('a command that a page shows', () => {
   })
 })
 
+/** Streams without a service; `heard` receives what wakes them. */
+function quietStreams(heard: (onWake: OnWake) => void = () => {}) {
+  const listen = async (onWake: OnWake) => {
+    heard(onWake)
+    return async () => {}
+  }
+  const { signal: stopping } = new AbortController()
+  return createStreams({ store: { wakeups: { listen } }, stopping } as never)
+}
+
 describe('the stream of the console', () => {
   it('names the parts that changed, and ends with its session', async () => {
     const service = await startService()
@@ -270,15 +280,22 @@ describe('the stream of the console', () => {
     service.services.announceStop()
   })
 
+  it('is open 32 times for the sessions of a key, and 64 times in all', () => {
+    const streams = quietStreams()
+    const open = (session: string, key: string) => () =>
+      streams.open({ id: session, key: { id: key } }, async () => true)
+    for (let i = 0; i < 32; i++) open(`cse_${i % 4}`, 'key_1')()
+    expect(open('cse_4', 'key_1')).toThrow('Too many pages')
+    for (let i = 0; i < 32; i++) open(`cse_${5 + (i % 4)}`, 'key_2')()
+    expect(open('cse_9', 'key_3')).toThrow('Too many pages')
+  })
+
   it('ends for a browser that reads nothing', async () => {
     let wake: OnWake = () => {}
-    const listen = async (onWake: OnWake) => {
+    const streams = quietStreams((onWake) => {
       wake = onWake
-      return async () => {}
-    }
-    const { signal: stopping } = new AbortController()
-    const streams = createStreams({ store: { wakeups: { listen } }, stopping } as never)
-    const reader = streams.open('cse_1', async () => true).getReader()
+    })
+    const reader = streams.open({ id: 'cse_1', key: { id: 'key_1' } }, async () => true).getReader()
     for (let i = 0; i < 1_000; i++) wake('webhook-delivery')
     let messages = 0
     for (; !(await reader.read()).done; messages++) if (messages > 100) break
