@@ -41,6 +41,8 @@ export function transportOf(hono: Hono<RequestEnv>, record: RequestRecord, { key
     const init = { method, headers, ...(body === undefined ? {} : { body: body as string }) }
     const inner = { ...record, caller: key, incoming: undefined, bytes: null }
     const answer = await hono.fetch(new Request(`${SELF}${path}`, init), inner)
+    // The client would wait with a later page, and the browser with it.
+    answer.headers.delete('retry-after')
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }
   }
 }

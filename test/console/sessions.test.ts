@@ -207,6 +207,17 @@ describe('an API key', () => {
     expect([keys.status, keys.text]).toEqual([403, expect.stringContaining('API key missing required scope(s): *')])
   })
 
+  it('over its limit is told so at once, on a later page of a list too', async () => {
+    const service = await startService({ settings: { console: true } })
+    const body = { name: 'few', rate_limit_per_minute: 2 }
+    const { key } = (await service.request('POST', '/v2/api-keys', { body })).json.data
+    const browser = consoleBrowser(service)
+    await browser.submit('/console', 'console/sign-in', { key })
+    const statuses: number[] = []
+    for (const query of ['', '', '?cursor=x']) statuses.push((await browser.get(`/console/webhooks${query}`)).status)
+    expect(statuses).toEqual([200, 429, 429])
+  })
+
   it('may be tried ten times a minute', async () => {
     const service = await startService({ settings: { console: true } })
     const browser = consoleBrowser(service)
