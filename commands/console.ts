@@ -17,7 +17,7 @@ export const consoleNoun: Noun = {
   verb: verb({
     about: 'Print a link that opens the console in a browser, once, within 60 seconds',
     details:
-      'The console are the pages of `svc serve` for operators. They never sign: they show the command that does. `svc console sessions` lists the browsers that are signed in, and `svc console sessions end ID` ends one.',
+      'The console is the pages of `svc serve` for operators. They never sign: they show the command that does. `svc console sessions` lists the browsers that are signed in, and `svc console sessions end ID` ends one.',
     calls: [paths.consoleSessions.link, paths.consoleSessions.list, paths.consoleSessions.end],
     args: {
       what: choiceOf(['sessions'], 'List the open sessions instead'),

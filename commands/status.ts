@@ -21,7 +21,7 @@ const MOST_SHOWN = 20
 
 export const statusNoun: Noun = {
   verb: verb({
-    about: 'Read the state of the background workers, which cluster they work on, and what waits',
+    about: 'Show what needs a person, the background workers, and the cluster that they work on',
     calls: [paths.service.workers, paths.attention.list, paths.proposals.list],
     examples: ['svc status', 'svc status --api https://svc.example.com --json'],
     async run(_, session) {
@@ -33,9 +33,15 @@ export const statusNoun: Noun = {
       const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
       const table = rowsOfRecords(data.workers, shown)
       const role = data.role === null ? NO_DAEMON : `Role: ${ROLE_TEXTS[data.role]}`
-      const { items, hasMore } = await readAttention(session)
+      const { items, hasMore, fault } = await readAttention(session)
       const waiting = await waitingLines(session, items, hasMore)
-      const notes = [...waiting, role, ...(cluster === null ? [] : [`Cluster: ${cluster}`])]
+      const unread = fault === null ? [] : [`The list of what needs a person could not be read: ${fault}`]
+      const lines = [...unread, ...waiting]
+      const notes = [
+        ...(lines.length === 0 ? ['Nothing needs a person.'] : lines),
+        role,
+        ...(cluster === null ? [] : [`Cluster: ${cluster}`]),
+      ]
       return { ...listOutcome(data.workers, columns), table, data: { ...data, attention: items }, notes }
     },
   }),

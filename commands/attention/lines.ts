@@ -6,14 +6,22 @@ import type { Session } from '../cli/session.ts'
 export const attentionLines = (items: readonly AttentionItem[]): string[] =>
   items.map(({ summary, command }) => `${summary} Next: \`${command}\``)
 
-/** The oldest hundred that are not snoozed; none if the API may not be asked, or is of a version without them. */
-export async function readAttention(
-  { client }: Pick<Session, 'client'>,
-  kind?: AttentionKind,
-): Promise<{ items: AttentionItem[]; hasMore: boolean }> {
+interface Read {
+  items: AttentionItem[]
+  hasMore: boolean
+  /** Why the list could not be read; null if it was. */
+  fault: string | null
+}
+
+/** The oldest hundred that are not snoozed. */
+export async function readAttention({ client }: Pick<Session, 'client'>, kind?: AttentionKind): Promise<Read> {
   const query = { limit: '100', ...(kind === undefined ? {} : { kind }) }
-  const answer = await client.attention.list(query).catch(() => null)
-  return { items: answer?.data ?? [], hasMore: answer?.meta.has_more ?? false }
+  try {
+    const { data, meta } = await client.attention.list(query)
+    return { items: data, hasMore: meta.has_more, fault: null }
+  } catch (error) {
+    return { items: [], hasMore: false, fault: error instanceof Error ? error.message : String(error) }
+  }
 }
 
 /** The lines for refused fee schedules. */

@@ -147,7 +147,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'status',
     group: 'Operate',
-    summary: 'Read the state of the workers, and the cluster',
+    summary: 'What needs a person, the workers, and the cluster',
     load: async () => (await import('../status.ts')).statusNoun,
   },
   {

@@ -26,7 +26,7 @@ export function timeText(moment: string | number, isTerminal = Boolean(terminal(
   return isTerminal ? `${localTime(moment)} ${zoneOf(moment)}` : date.toISOString().replace('.000', '')
 }
 
-const NAMES_A_MOMENT = /(?:^|_)at$|^timestamp$/
+const NAMES_A_MOMENT = /(?:^|_)(?:at|since|until)$|^timestamp$/
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 
 /**

@@ -277,6 +277,13 @@ describe('a key', () => {
     expect((await service.request('PATCH', `/v2/api-keys/${id}`, { body })).status).toBe(200)
     expect(await itemsOf(service, 'key_expires')).toEqual([])
   })
+
+  it('that is made for three days is named since then', async () => {
+    const service = await startService()
+    const made = { name: 'guest', expires_in: (3 * DAY_MS) / 1000 }
+    expect((await service.request('POST', '/v2/api-keys', { body: made })).status).toBe(201)
+    expect(await itemsOf(service, 'key_expires')).toMatchObject([{ since: '2026-06-01T12:00:00.000Z' }])
+  })
 })
 
 describe('what is stored', () => {

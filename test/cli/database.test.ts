@@ -86,6 +86,8 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     const signer = ['--include', 'signer-key']
     expect((await svc(['db', 'backup', 'unrecorded', ...signer])).exitCode).toBe(2)
     expect(recorded()).toMatchObject({ made_at, error: expect.stringMatching(/only into a sealed backup/) })
+    expect((await svc(['db', 'backup', 'unmounted/disk'])).exitCode).toBe(2)
+    expect(recorded()).toMatchObject({ made_at, error: expect.stringMatching(/unmounted does not exist/) })
     expect(await svc(['db', 'backup', 'recorded', '--force'])).toMatchObject({ exitCode: 0 })
     const after = recorded()
     expect(after.made_at).toBeGreaterThanOrEqual(after.failed_at ?? Number.MAX_SAFE_INTEGER)

@@ -33,10 +33,15 @@ export async function recordedBackUp(
   request: BackupRequest,
   options: BackupOptions,
 ): Promise<BackupReport> {
+  const report = await recordingFailure(config, () => backUp(config, request, options))
+  await recordEnd(config, null)
+  return report
+}
+
+/** Records what is thrown as a backup that failed. */
+export async function recordingFailure<T>(config: Config, work: () => T | Promise<T>): Promise<T> {
   try {
-    const report = await backUp(config, request, options)
-    await recordEnd(config, null)
-    return report
+    return await work()
   } catch (error) {
     await recordEnd(config, errorLine(error, redactorOf(config)))
     throw error

@@ -22,10 +22,10 @@ export function createDatabase(loadConfig: () => Promise<Config>, ui: Asking): D
       return { ...at, exists: true, ...rest }
     },
     async parts(target) {
-      const [{ installationParts }, { requireRoom }] = await Promise.all([import('./parts.ts'), import('./backup.ts')])
+      const [{ installationParts }, backup] = await Promise.all([import('./parts.ts'), import('./backup.ts')])
       const config = await load()
       const parts = installationParts(config)
-      requireRoom(config, target)
+      await backup.recordingFailure(config, () => backup.requireRoom(config, target))
       return parts
     },
     async backup(request, onProgress) {

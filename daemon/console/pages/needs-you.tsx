@@ -14,21 +14,19 @@ const ITEMS = tableOf({
   columns: [
     {
       head: 'What',
-      cell: ({ summary, page }) => <a href={linkTo(page)}>{clean(summary)}</a>,
-      text: ({ summary }) => summary,
+      cell: ({ summary, page, command }) => (
+        <>
+          <a href={linkTo(page)}>{clean(summary)}</a>
+          <pre data-copy tabindex={0}>
+            {clean(command)}
+          </pre>
+        </>
+      ),
+      text: ({ summary, command }) => `${summary} ${command}`,
     },
     'kind',
     'since',
     'ends_at',
-    {
-      head: 'Command',
-      cell: ({ command }) => (
-        <pre data-copy tabindex={0}>
-          {clean(command)}
-        </pre>
-      ),
-      text: ({ command }) => command,
-    },
     {
       head: 'Snoozed',
       cell: ({ snoozed_until, snooze_reason }) =>

@@ -336,7 +336,17 @@ export const expiringKeys = (reader: Reader, { now, weekAhead }: Times) =>
   reader
     .selectFrom('api_keys')
     .select(['id as subject', 'name', 'expires_at'])
-    .select(({ eb }) => eb('expires_at', '-', WEEK_MS).$castTo<number>().as('since'))
+    // A key that is made for less than a week is listed from its beginning.
+    .select(({ eb }) =>
+      eb
+        .case()
+        .when('created_at', '>', eb('expires_at', '-', WEEK_MS))
+        .then(eb.ref('created_at'))
+        .else(eb('expires_at', '-', WEEK_MS))
+        .end()
+        .$castTo<number>()
+        .as('since'),
+    )
     .where('status', '=', 'active')
     .where('expires_at', '>', now)
     .where('expires_at', '<=', weekAhead)
