@@ -47,7 +47,7 @@ export const attention = {
     tag: ATTENTION_TAG,
     summary: 'List what needs a person, oldest first',
     description:
-      'An item disappears when its cause does. Each is read from stored facts, so the list answers while the node does not. Snoozed items are left out.',
+      'An item disappears when its cause does. Each is read from stored facts, so the list answers while the node does not. Snoozed items are left out. `policy_nearly_spent` and `key_expires` need the scope `*`.',
     query: listQuery({
       kind: z.enum(ATTENTION_KINDS).optional(),
       subject: line(160).optional().meta({ description: 'Only what concerns this id or address' }),

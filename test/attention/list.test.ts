@@ -135,6 +135,21 @@ describe('GET /v2/attention', () => {
     expect((await service.request('GET', '/v2/attention', { key: await service.key() })).status).toBe(200)
   })
 
+  it('has keys and the signer only with the scope *', async () => {
+    const service = await startService()
+    await service.request('POST', '/v2/api-keys', { body: { name: 'secret name', expires_in: 600 } })
+    const listed = async (key: string, query = '') => {
+      const { status, text } = await service.request('GET', `/v2/attention${query}`, { key })
+      return [status, text.includes('secret name')]
+    }
+    const narrow = await service.key({ scopes: ['fees:claim'] })
+    expect(await listed(service.operator)).toEqual([200, true])
+    expect(await listed(narrow)).toEqual([200, false])
+    for (const kind of ['key_expires', 'policy_nearly_spent']) {
+      expect(await listed(narrow, `?kind=${kind}`)).toEqual([403, false])
+    }
+  })
+
   it('refuses a cursor whose place is no time', async () => {
     const service = await shared()
     const list = filteredList('attention', { kind: undefined, subject: undefined, snoozed: false })

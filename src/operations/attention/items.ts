@@ -40,12 +40,17 @@ export const readId = (id: string): { kind: string; subject: string } => {
   return { kind, subject: rest.join('.') }
 }
 
-/** Returns the first items of one kind or of all. */
+interface WantedKinds {
+  kind?: AttentionKind | undefined
+  without?: readonly AttentionKind[]
+}
+
+/** Returns the first items of one kind, or of all but some. */
 export async function findItems(
   reader: Reader,
-  { kind, ...wanted }: Wanted & { kind?: AttentionKind | undefined },
+  { kind, without = [], ...wanted }: Wanted & WantedKinds,
 ): Promise<FoundItem[]> {
-  const kinds = kind === undefined ? ATTENTION_KINDS : [kind]
+  const kinds = kind === undefined ? ATTENTION_KINDS.filter((each) => !without.includes(each)) : [kind]
   const sources = [
     ...kinds.filter((each) => storedKind(each) !== undefined).map((each) => foundOf(reader, each, wanted)),
     observedItems(

@@ -4,7 +4,7 @@ import { ATTENTION_KINDS, type AttentionKind } from '../../api/attention-kinds.t
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { badRequest, notFound } from '../../platform/errors.ts'
+import { badRequest, forbidden, notFound } from '../../platform/errors.ts'
 import { DAY_MS, isoTime } from '../../platform/timing.ts'
 import { dropSnooze, putSnooze } from '../../store/attention/snoozes.ts'
 import { decodeTextCursor, encodeTextCursor, filteredList } from '../../store/queries/paging.ts'
@@ -16,13 +16,20 @@ type Routes = Api['attention']
 /** Longest snooze. */
 const LONGEST_MS = 366 * DAY_MS
 
+/** Kinds about keys and the signer, which are read with the scope `*` alone. */
+const OF_OPERATORS: readonly AttentionKind[] = ['policy_nearly_spent', 'key_expires']
+
+/** Throws forbidden for a kind that the key may not read; a list of all kinds is without it. */
 export async function listAttention(
-  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  { store, clock, actor }: Pick<Context, 'store' | 'clock' | 'actor'>,
   { kind, subject, snoozed = false, limit, cursor }: Input<Routes['list']>,
 ): Promise<Result<Routes['list']>> {
+  const without = actor.scopes.includes('*') ? [] : OF_OPERATORS
+  if (kind !== undefined && without.includes(kind)) throw forbidden('API key missing required scope(s): *')
   const list = filteredList('attention', { kind, subject, snoozed })
   const after = cursor === undefined ? undefined : placeIn(decodeTextCursor(list, cursor))
-  const found = await findItems(store.db, { now: clock.now(), limit: limit + 1, kind, subject, snoozed, after })
+  const wanted = { kind, without, subject, snoozed, after }
+  const found = await findItems(store.db, { now: clock.now(), limit: limit + 1, ...wanted })
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1) : undefined
   return {
