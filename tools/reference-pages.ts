@@ -1,5 +1,6 @@
 /** The reference pages of events and errors, made from the catalogue of events, the schemas and the error codes. */
 import { z } from '@hono/zod-openapi'
+import { exitCodes } from '../commands/cli/command-tree.ts'
 import { EXIT_BY_CODE } from '../commands/ui/problem.ts'
 import { CLAIM_FAULTS } from '../src/api/airdrops.ts'
 import { KEY_REFUSALS } from '../src/api/api-keys.ts'
@@ -147,6 +148,14 @@ export const REASONS = [
   { what: 'A rule of the platform wallet', field: 'details.rule', values: SIGNING_RULES, at: 'signer.md#policy' },
 ] as const
 
+/** The exit codes that no error has, with their meanings. */
+function otherExitCodes(): string {
+  const ofErrors = new Set(Object.values(EXIT_BY_CODE))
+  const others = exitCodes().filter(({ code: exit }) => !ofErrors.has(exit))
+  const texts = others.map(({ code: exit, meaning }) => `${exit} (${meaning})`)
+  return `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
+}
+
 export function errorsPage(): string {
   const statuses = Object.keys(ERRORS).map(Number) as ErrorStatus[]
   const rows = statuses.map((status) => {
@@ -171,7 +180,7 @@ Every failed request answers \`{ error, meta }\`. \`error.code\` is for programs
 |---|---|---|
 ${rows.join('\n')}
 
-The other exit codes are 0 (done) and 130 (cancelled).
+The other exit codes are ${otherExitCodes()}.
 
 ${sections.join('\n\n')}
 

@@ -184,15 +184,19 @@ export const globalOptionTrees = (): GlobalOptionTree[] =>
     return { flag, short: short ?? null, placeholder: placeholder ?? null, list, about }
   })
 
+/** The exit codes with their meanings. */
+export const exitCodes = (): CommandTree['exit_codes'] =>
+  EXIT_CODES.flatMap((line) => line.split(' · ')).map((text) => {
+    const [code = '', ...meaning] = text.split(' ')
+    return { code: Number(code), meaning: meaning.join(' ') }
+  })
+
 /** All commands; loads every noun. */
 export async function commandTree(): Promise<CommandTree> {
   return {
     name: 'svc',
     version: VERSION,
-    exit_codes: EXIT_CODES.flatMap((line) => line.split(' · ')).map((text) => {
-      const [code = '', ...meaning] = text.split(' ')
-      return { code: Number(code), meaning: meaning.join(' ') }
-    }),
+    exit_codes: exitCodes(),
     global_options: globalOptionTrees(),
     commands: await Promise.all(NOUNS.map(async (entry) => nounTree(entry, await entry.load()))),
   }
