@@ -186,6 +186,20 @@ describe('a process', () => {
     expect(await itemsOf(service, 'disk_filling')).toEqual([])
   })
 
+  it('warns in its log of a look that fails, and takes the others', async () => {
+    const service = await startService()
+    const warned: object[] = []
+    const context = {
+      ...service.services,
+      log: { ...service.services.log, warn: (fields: object) => void warned.push(fields) },
+      measureDisk: () => Promise.reject(new Error('the disk is gone')),
+      stalled: () => [{ worker: 'ledger', reason: 'it waits' }],
+    }
+    await takeLooks(context, PROCESS_LOOKS, { observer: 'web-1', signal })
+    expect(warned).toEqual([{ err: new Error('the disk is gone'), kinds: ['disk_filling'] }])
+    expect(await itemsOf(service, 'worker_late')).toHaveLength(1)
+  })
+
   it('names its workers that have stalled', async () => {
     const service = await startService()
     const stalled = [{ worker: 'ledger', reason: 'no tick was completed for 95 s: its ticks neither ended nor failed' }]

@@ -10,15 +10,15 @@ export type LookServices = Pick<
   'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'ending'
 >
 
-/** One look: the kinds that it decides about, and what holds of them now. */
+/** One look: the kinds that it decides about, and what holds of them now. Null if the node does not answer. */
 export interface LookAt<C extends LookServices = LookServices> {
   kinds: readonly AttentionKind[]
-  look(context: C): Promise<Observation[]>
+  look(context: C): Promise<Observation[] | null>
 }
 
 /**
- * Takes each look and stores it. One that fails says nothing, so what it has stored before stays. `observer` is the
- * process, for what belongs to one.
+ * Takes each look and stores it. If one fails or its node does not answer, what it has stored before stays. `observer`
+ * is the process, for what belongs to one.
  */
 export async function takeLooks<C extends LookServices>(
   context: C,
@@ -29,15 +29,16 @@ export async function takeLooks<C extends LookServices>(
   for (const { kinds, look } of looks) {
     signal.throwIfAborted()
     try {
-      const seen = { kinds, observer, held: await look(context), now: clock.now() }
+      const held = await look(context)
+      if (held === null) continue
+      const seen = { kinds, observer, held, now: clock.now() }
       const isUnseen = await isStored(store.db, seen)
       // A process says again and again that it still looks.
       if (isUnseen && (observer === null || seen.held.length === 0)) continue
       await store.write((tx) => storeLook(tx, seen), { isUnseen })
     } catch (error) {
       if (signal.aborted) throw error
-      // What fails is listed by itself or in the log: the node, the database, the signer.
-      log.debug({ err: error, kinds }, 'what needs a person could not be looked at')
+      log.warn({ err: error, kinds }, 'what needs a person could not be looked at')
     }
   }
 }

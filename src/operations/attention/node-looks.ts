@@ -35,7 +35,7 @@ export const nodeLook: LookAt = {
     const found = [...chain.endpointReports().flatMap(endpointState), ...ofCluster]
     if (Math.abs(now - memory.votedAt) >= VOTES_EVERY_MS && ofCluster.length === 0) {
       memory.votedAt = now
-      memory.disagreeing = await consensusState(context)
+      memory.disagreeing = (await consensusState(context)) ?? memory.disagreeing
     }
     return [...lasting(memory.seen, found, now), ...memory.disagreeing]
   },
@@ -86,10 +86,12 @@ async function clusterState({ chain }: LookServices, now: number): Promise<Obser
 /** The consensus that was known last, in the database's settings: no cluster goes back to an earlier one. */
 const KNOWN_CONSENSUS = 'attention-consensus'
 
-async function consensusState({ chain, store }: LookServices): Promise<Observation[]> {
+/** Null if no node says which chain it is. */
+async function consensusState({ chain, store }: LookServices): Promise<Observation[] | null> {
   const { alpenglow, tower } = await chain.consensus.votes()
   if (alpenglow + tower === 0) return []
-  const genesis = await chain.genesisHash()
+  const genesis = await chain.genesisHash().catch(() => null)
+  if (genesis === null) return null
   const known = await findSetting(store.db, KNOWN_CONSENSUS)
   if (alpenglow > 0 && tower === 0 && known !== genesis) {
     await store.write((tx) => storeSetting(tx, KNOWN_CONSENSUS, genesis), { isUnseen: true })

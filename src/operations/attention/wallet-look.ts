@@ -1,5 +1,4 @@
 /** Whether the platform wallet has what the work that it is planned for will cost. */
-import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { plannedWork } from '../../store/attention/planned-work.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import type { LookAt, LookServices } from './looks.ts'
@@ -22,6 +21,7 @@ export const walletLook: LookAt = {
     if (planned.total === 0n || context.chain.isUnused()) return []
     const needed = planned.total + LEAST_BALANCE
     const balance = await readBalance(context, wallet)
+    if (balance === null) return null
     if (balance >= needed) return []
     const { migrations, claims, sponsored } = planned
     const facts = { balance: String(balance), needed: String(needed), migrations, claims, sponsored: String(sponsored) }
@@ -37,10 +37,9 @@ async function plannedCosts({ store, config }: LookServices) {
   return { migrations, claims, sponsored, total }
 }
 
-function readBalance({ chain }: LookServices, wallet: string): Promise<bigint> {
-  return askNode('Reading the balance of the platform wallet', async () => {
-    const answer = await chain.call<{ value?: unknown } | null>('getBalance', [wallet, { commitment: 'confirmed' }])
-    if (!Number.isSafeInteger(answer?.value)) throw new Error('its answer is incomplete')
-    return BigInt(answer?.value as number)
-  })
+/** Null if the node does not say; `node_unreachable` and `node_behind` report the node. */
+async function readBalance({ chain }: LookServices, wallet: string): Promise<bigint | null> {
+  const asked = chain.call<{ value?: unknown } | null>('getBalance', [wallet, { commitment: 'confirmed' }])
+  const value = (await asked.catch(() => null))?.value
+  return Number.isSafeInteger(value) ? BigInt(value as number) : null
 }
