@@ -1,4 +1,5 @@
 /** The one chart: drawn by the script of src/console-page/chart.ts, with its figures as a table for everybody. */
+import { isoTime, SECOND_MS } from '../../src/platform/timing.ts'
 import { Rows } from './table.tsx'
 
 export interface ChartProps {
@@ -10,11 +11,14 @@ export interface ChartProps {
   mark?: { x: number; y: number; label: string }
 }
 
-const isoSecond = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+const secondText = (seconds: number) =>
+  `${isoTime(seconds * SECOND_MS)
+    .slice(0, 19)
+    .replace('T', ' ')} UTC`
 
 export function Chart({ title, x, series, mark }: ChartProps) {
   const rows = x.values.map((value, at) => [
-    x.isTime ? isoSecond(value) : String(value),
+    x.isTime ? secondText(value) : String(value),
     ...series.map(({ values }) => String(values[at] ?? '–')),
   ])
   const data = { x: x.values, isTime: x.isTime === true, xLabel: x.label, series, mark: mark ?? null }

@@ -9,6 +9,7 @@ import type { ConsolePage } from '../page.ts'
 import { sameAs } from '../same.ts'
 import { amountText, decimalsOf, nullIfNotFound, shownOf, waitingFor } from '../sections.tsx'
 import { type Column, linked, readTable, Table, tableOf } from '../table.tsx'
+import { tablePage } from '../table-page.tsx'
 import { Fields, Value, wordsOf } from '../values.tsx'
 import { linkTo, type View } from '../view.ts'
 
@@ -59,16 +60,13 @@ const unclaimedIn = (decimals: number | null) =>
     columns: ['wallet', ...amountsIn(decimals)],
   })
 
-const airdrops: ConsolePage = {
+const airdrops = tablePage({
   path: '/console/airdrops',
   title: 'Airdrops',
   inNavigation: true,
   live: ['events'],
-  async content(view) {
-    const table = await readTable(view, AIRDROPS)
-    return { table, body: <Table view={view} shown={table} /> }
-  },
-}
+  table: AIRDROPS,
+})
 
 const airdrop: ConsolePage = {
   path: '/console/airdrops/{id}',

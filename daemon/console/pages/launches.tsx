@@ -1,6 +1,7 @@
 /** /console/launches: the pools, and one pool: its curve, its trades, its migration, its earnings, its events. */
 import { api, type Event, type Pool, type PoolEarnings, type PoolRead } from '../../../src/api/index.ts'
 import type { PoolTrade } from '../../../src/api/pool-trades.ts'
+import { isoTime, SECOND_MS } from '../../../src/platform/timing.ts'
 import { decimalOf } from '../../../src/solana/amounts.ts'
 import { SOL_DECIMALS } from '../../../src/solana/constants.ts'
 import {
@@ -17,6 +18,7 @@ import type { ConsolePage } from '../page.ts'
 import { sameAs } from '../same.ts'
 import { amountText, shownOf, waitingFor } from '../sections.tsx'
 import { type Column, linked, Rows, readTable, Table, tableOf } from '../table.tsx'
+import { tablePage } from '../table-page.tsx'
 import { Fields, Time, Value } from '../values.tsx'
 import { linkTo, type View } from '../view.ts'
 
@@ -39,7 +41,7 @@ const POOLS = tableOf({
   ],
 })
 
-const happened = ({ created }: Event) => new Date(created * 1000).toISOString()
+const happened = ({ created }: Event) => isoTime(created * SECOND_MS)
 const signatureIn = ({ data }: Event) => data.object.signature
 
 const EVENTS = tableOf({
@@ -78,16 +80,13 @@ const TRADES = tableOf({
   ],
 })
 
-const launches: ConsolePage = {
+const launches = tablePage({
   path: '/console/launches',
   title: 'Launches',
   inNavigation: true,
   live: ['pools'],
-  async content(view) {
-    const table = await readTable(view, POOLS)
-    return { table, body: <Table view={view} shown={table} /> }
-  },
-}
+  table: POOLS,
+})
 
 const launch: ConsolePage = {
   path: '/console/launches/{address}',

@@ -5,7 +5,8 @@ import { CommandsOf, SameDetails, type SignedAct } from '../act.tsx'
 import type { ConsolePage } from '../page.ts'
 import { sameAs } from '../same.ts'
 import { shownOf, waitingFor } from '../sections.tsx'
-import { linked, Rows, readTable, Table, tableOf } from '../table.tsx'
+import { linked, Rows, tableOf } from '../table.tsx'
+import { tablePage } from '../table-page.tsx'
 import { Block, clean, Fields, Value, wordsOf } from '../values.tsx'
 import type { View } from '../view.ts'
 
@@ -25,16 +26,13 @@ const PROPOSALS = tableOf({
   ],
 })
 
-const proposals: ConsolePage = {
+const proposals = tablePage({
   path: '/console/proposals',
   title: 'Proposals',
   inNavigation: true,
   live: ['events', 'time'],
-  async content(view) {
-    const table = await readTable(view, PROPOSALS)
-    return { table, body: <Table view={view} shown={table} /> }
-  },
-}
+  table: PROPOSALS,
+})
 
 const proposal: ConsolePage = {
   path: '/console/proposals/{id}',

@@ -5,6 +5,7 @@ import { Chart } from '../chart.tsx'
 import type { ConsolePage } from '../page.ts'
 import { sameAs } from '../same.ts'
 import { linked, readTable, Table, tableOf } from '../table.tsx'
+import { tablePage } from '../table-page.tsx'
 import { Block, Fields } from '../values.tsx'
 
 const SUBSCRIPTIONS = tableOf({
@@ -57,16 +58,13 @@ const ATTEMPTS = tableOf({
 /** The most attempts that a page of the API has. */
 const NEWEST = '100'
 
-const subscriptions: ConsolePage = {
+const subscriptions = tablePage({
   path: '/console/webhooks',
   title: 'Webhooks',
   inNavigation: true,
   live: ['events', 'time'],
-  async content(view) {
-    const table = await readTable(view, SUBSCRIPTIONS)
-    return { table, body: <Table view={view} shown={table} /> }
-  },
-}
+  table: SUBSCRIPTIONS,
+})
 
 const subscription: ConsolePage = {
   path: '/console/webhooks/{id}',
