@@ -1,8 +1,7 @@
 /** The command and the request that do the same as a page or an act: from the tree of commands and the routes. */
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import type { AnyRoute } from '../../src/api/route.ts'
 import { shellQuoted } from '../../src/platform/shell-quoted.ts'
+import { readBuilt } from '../routes/built-files.ts'
 
 /** A command of `svc help --json`, as far as it is read here. */
 interface Command {
@@ -26,9 +25,8 @@ const SPELLED: Readonly<Record<string, string>> = {
 
 /** Reads the tree that the build wrote. Where a route has several commands, the one that calls nothing else counts. */
 export async function readCommands(): Promise<CommandIndex> {
-  const here = import.meta.url
-  const file = new URL(here.endsWith('.ts') ? '../../dist/help/commands.json' : './help/commands.json', here)
-  const tree = JSON.parse(await readFile(fileURLToPath(file), 'utf8')) as { commands: { verbs: Command[] }[] }
+  const built = await readBuilt('help/commands.json')
+  const tree = JSON.parse(built.toString('utf8')) as { commands: { verbs: Command[] }[] }
   const index = new Map<string, Command>()
   const verbs = tree.commands.flatMap((noun) => noun.verbs).sort((a, b) => a.calls.length - b.calls.length)
   for (const verb of verbs) for (const call of verb.calls) if (!index.has(call)) index.set(call, verb)

@@ -1,16 +1,9 @@
 /** Serves /v2/openapi.json, the reference page /v2/docs and the files of that page from this process. */
-import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { Context, Hono } from 'hono'
-import { accepts } from 'hono/accepts'
 import { once } from '../../src/platform/timing.ts'
 import type { Kernel } from '../kernel.ts'
-import { respond } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
-import { matchesEtag } from './entity-tags.ts'
+import { answerFile, readBuilt, servedFile } from './built-files.ts'
 
 /** A browser may show the page, run its scripts, and send requests to this service. */
 const POLICY = [
@@ -44,19 +37,13 @@ export function documentation(hono: Hono<RequestEnv>, { config }: Pick<Kernel, '
   for (const [path, answer] of Object.entries(files)) hono.get(path, answer)
 }
 
-/** A file of dist/; when run from source, it is read from there too. */
 function builtFile(
   file: string,
   type: string,
   headers: Record<string, string> = PAGE_HEADERS,
   change = (text: Buffer<ArrayBuffer>) => text,
 ) {
-  const here = import.meta.url
-  const path = fileURLToPath(new URL(here.endsWith('.ts') ? `../../dist/${file}` : `./${file}`, here))
-  return keptFile(async () => change((await readFile(path)) as Buffer<ArrayBuffer>), {
-    ...headers,
-    'Content-Type': `${type}; charset=utf-8`,
-  })
+  return keptFile(async () => change(await readBuilt(file)), { ...headers, 'Content-Type': `${type}; charset=utf-8` })
 }
 
 /** The document with the public URL as its server, if that has a path: `/` would lead clients, and their keys, elsewhere. */
@@ -71,37 +58,10 @@ function withServer(document: Buffer<ArrayBuffer>, publicUrl: string | undefined
 
 /** Answers requests for one file; `read` is called at the first request. */
 function keptFile(read: () => Promise<Uint8Array<ArrayBuffer>>, headers: Readonly<Record<string, string>>) {
-  const file = once(async () => {
-    const bytes = await read()
-    const packed = new Uint8Array(await promisify(gzip)(bytes, { level: 9 }))
-    return { bytes, packed, tag: hash('sha256', bytes).slice(0, 32) }
-  })
+  const file = once(async () => servedFile(await read()))
   return async (c: Context<RequestEnv>): Promise<Response> => {
-    const record = c.env
-    record.route = c.req.path
-    if (record.fault !== undefined) throw record.fault
-    const { bytes, packed, tag } = await file()
-    // The compressed file has its own tag, so a cache never sends it to a client that cannot decompress it.
-    const isPacked = acceptsGzip(c)
-    const named = isPacked ? `${tag}-gzip` : tag
-    const all = {
-      ...headers,
-      'Cache-Control': 'no-cache',
-      ETag: `"${named}"`,
-      Vary: 'Accept-Encoding',
-      'X-Request-Id': record.requestId,
-    }
-    if (matchesEtag(c.req.header('if-none-match') ?? '', named)) return respond(record, 304, all, null)
-    const body = isPacked ? packed : bytes
-    const encoding = isPacked ? { 'Content-Encoding': 'gzip' } : {}
-    return respond(record, 200, { ...all, ...encoding, 'Content-Length': String(body.length) }, body)
+    c.env.route = c.req.path
+    if (c.env.fault !== undefined) throw c.env.fault
+    return answerFile(c, await file(), { ...headers, 'Cache-Control': 'no-cache' })
   }
 }
-
-const acceptsGzip = (c: Context): boolean =>
-  accepts(c, {
-    header: 'Accept-Encoding',
-    supports: ['gzip', 'identity'],
-    default: 'identity',
-    match: (all) => (all.some(({ type, q }) => type === 'gzip' && q > 0) ? 'gzip' : 'identity'),
-  }) === 'gzip'
