@@ -69,7 +69,7 @@ const MOST = 200
 const clean = (text: string) => printableLine(text, MOST)
 export const timeText = (at: number) => isoTime(at).replace('.000', '')
 const triedAgain = (at: number | null) => (at === null ? '' : `, and is tried again at ${timeText(at)}`)
-const because = (reason: string) => clean(reason).replace(/\.$/, '')
+export const because = (reason: string) => clean(reason).replace(/\.$/, '')
 const launched = (pool: string, symbol: string | null) => (symbol === null ? pool : `${clean(symbol)} (${pool})`)
 
 /** ` for the pool ADDRESS`, or nothing. */
@@ -143,11 +143,17 @@ function shortVault({ subject, mint, distributor, lacks, mint_decimals: decimals
 /** Rent and fee of a migration without vesting and priority fee; its dry run shows the exact cost. */
 const MIGRATION_COST = '0.017 SOL'
 
+/** Subjects of several kinds, with their pages. */
+const PROPOSAL = { subject: 'proposal', page: (id: string) => `/console/proposals/${id}` }
+const TRANSACTION = { subject: 'transaction', page: (signature: string) => `/console/transactions/${signature}` }
+const POOL = { subject: 'pool', page: (pool: string) => `/console/launches/${pool}` }
+const SUBSCRIPTION = { subject: 'webhook_subscription', page: (id: string) => `/console/webhooks/${id}` }
+const AIRDROP = { subject: 'airdrop', page: (id: string) => `/console/airdrops/${id}` }
+
 /** Kinds that are read from stored records, in the order of the list. */
 export const STORED_KINDS = {
   approval_waits: stored({
-    subject: 'proposal',
-    page: (id) => `/console/proposals/${id}`,
+    ...PROPOSAL,
     query: waitingApprovals,
     says: ({ subject, what, needed, approvals, expires_at }) => ({
       summary: `The proposal ${subject} waits, ${approvals} of ${needed} approvals: ${because(what)}.`,
@@ -156,8 +162,7 @@ export const STORED_KINDS = {
     }),
   }),
   proposal_waits: stored({
-    subject: 'proposal',
-    page: (id) => `/console/proposals/${id}`,
+    ...PROPOSAL,
     query: stuckProposals,
     says(row) {
       const { state, verb } = stuckProposal(row)
@@ -169,8 +174,7 @@ export const STORED_KINDS = {
     },
   }),
   transaction_failed: stored({
-    subject: 'transaction',
-    page: (signature) => `/console/transactions/${signature}`,
+    ...TRANSACTION,
     query: failedTransactions,
     says: ({ subject, tracked_resource_json, ...row }) => ({
       summary: `The transaction ${subject}${aboutText(tracked_resource_json)} failed, and was not retried: ${because(failureWords(row))}.`,
@@ -178,8 +182,7 @@ export const STORED_KINDS = {
     }),
   }),
   transaction_unknown: stored({
-    subject: 'transaction',
-    page: (signature) => `/console/transactions/${signature}`,
+    ...TRANSACTION,
     query: unknownTransactions,
     says: ({ subject, tracked_resource_json }) => ({
       summary: `No node has shown the transaction ${subject}${aboutText(tracked_resource_json)} for a day, and none has proven that it cannot land.`,
@@ -196,8 +199,7 @@ export const STORED_KINDS = {
     }),
   }),
   launch_unfinished: stored({
-    subject: 'pool',
-    page: (pool) => `/console/launches/${pool}`,
+    ...POOL,
     query: unfinishedLaunches,
     says: ({ subject, symbol }) => ({
       summary: `The launch of ${launched(subject, symbol)} stopped half-way: a transaction of it landed, and the pool does not exist. The \`svc pools create\` that began it goes on if it is run again.`,
@@ -205,8 +207,7 @@ export const STORED_KINDS = {
     }),
   }),
   pool_full: stored({
-    subject: 'pool',
-    page: (pool) => `/console/launches/${pool}`,
+    ...POOL,
     query: fullPools,
     says: ({ subject, symbol }) => ({
       summary: `The curve of ${launched(subject, symbol)} is full and has not migrated. Any wallet may migrate it, and pays about ${MIGRATION_COST}.`,
@@ -214,8 +215,7 @@ export const STORED_KINDS = {
     }),
   }),
   migration_failed: stored({
-    subject: 'pool',
-    page: (pool) => `/console/launches/${pool}`,
+    ...POOL,
     query: failedMigrations,
     says: ({ subject, crank_error, next_check_at }) => ({
       summary: `The migration of ${subject} waits${triedAgain(next_check_at)}: ${because(migrationReason(crank_error))}.`,
@@ -223,8 +223,7 @@ export const STORED_KINDS = {
     }),
   }),
   receiver_failing: stored({
-    subject: 'webhook_subscription',
-    page: (id) => `/console/webhooks/${id}`,
+    ...SUBSCRIPTION,
     query: failingReceivers,
     says: ({ subject, since }) => ({
       summary: `The receiver of the webhook subscription ${subject} has failed since ${timeText(since)}. Its events are sent again, seven times at most.`,
@@ -232,8 +231,7 @@ export const STORED_KINDS = {
     }),
   }),
   receiver_off: stored({
-    subject: 'webhook_subscription',
-    page: (id) => `/console/webhooks/${id}`,
+    ...SUBSCRIPTION,
     query: switchedOffReceivers,
     says: ({ subject, disabled_reason }) => ({
       summary: `The webhook subscription ${subject} waits: ${because(receiverReason(disabled_reason))}.`,
@@ -241,8 +239,7 @@ export const STORED_KINDS = {
     }),
   }),
   deliveries_exhausted: stored({
-    subject: 'webhook_subscription',
-    page: (id) => `/console/webhooks/${id}`,
+    ...SUBSCRIPTION,
     query: exhaustedDeliveries,
     says: ({ subject }) => ({
       summary: `Events of the webhook subscription ${subject} failed for the last time. They are sent again once it is switched on.`,
@@ -268,8 +265,7 @@ export const STORED_KINDS = {
     }),
   }),
   airdrop_unfinished: stored({
-    subject: 'airdrop',
-    page: (id) => `/console/airdrops/${id}`,
+    ...AIRDROP,
     query: unfinishedAirdrops,
     says: ({ vault_lacks, subject, mint, leaf_count, ...row }) =>
       vault_lacks === null
@@ -280,8 +276,7 @@ export const STORED_KINDS = {
         : shortVault({ ...row, subject, mint, lacks: BigInt(vault_lacks) }),
   }),
   sponsorship_spent: stored({
-    subject: 'airdrop',
-    page: (id) => `/console/airdrops/${id}`,
+    ...AIRDROP,
     query: spentSponsorships,
     says: ({ subject, budget, used, lamports }) => ({
       summary: `The sponsorship of the airdrop ${subject} has ${leftText(budget, used)} of ${solText(budget)} left, and a claim costs ${solText(lamports)}.`,
@@ -289,8 +284,7 @@ export const STORED_KINDS = {
     }),
   }),
   sponsored_claims_refused: stored({
-    subject: 'airdrop',
-    page: (id) => `/console/airdrops/${id}`,
+    ...AIRDROP,
     query: refusedClaims,
     says({ subject, facts_json, observed_at, budget }) {
       const { reason, why } = fromJson<RefusedClaim>(facts_json)
