@@ -6,6 +6,7 @@ import { createClient } from '../../src/client.ts'
 import { endConsoleSession, openConsoleByKey, openConsoleByLink } from '../../src/operations/console-sessions.ts'
 import { ApiError, badRequest, forbidden, GENERIC_MESSAGE, notFound, rateLimited } from '../../src/platform/errors.ts'
 import { rejectLate } from '../../src/platform/timing.ts'
+import { publicRoot } from '../../src/settings/config.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
@@ -123,7 +124,7 @@ function viewOf({ kernel, app, commands }: Parts, c: Request, session: BrowserSe
     path: url.pathname,
     params: c.req.param(),
     query: withoutFlags(url.searchParams),
-    api: kernel.config.values['public-url']?.replace(/\/+$/, '') ?? url.origin,
+    api: publicRoot(kernel.config) ?? url.origin,
     commands,
     now: kernel.clock.now(),
   }

@@ -22,6 +22,7 @@ import { type PageList, PageLists } from '../../src/operations/claim-pages/page-
 import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
 import { ApiError, internal, notFound, Overloaded, rateLimited } from '../../src/platform/errors.ts'
 import { once, withTimeout } from '../../src/platform/timing.ts'
+import { publicRoot } from '../../src/settings/config.ts'
 import { findTree } from '../../src/store/airdrops/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
 import { callerOf, visitorAddressOf } from '../client-address.ts'
@@ -175,8 +176,8 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
 
 /** Where others reach the page; undefined if the settings do not say. */
 function publicAddress({ config }: Kernel, id: string): string | undefined {
-  const base = config.values['public-url']
-  return base === undefined ? undefined : `${base.replace(/\/$/, '')}/claim/${id}/`
+  const root = publicRoot(config)
+  return root === undefined ? undefined : `${root}/claim/${id}/`
 }
 
 const tagOf = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex').slice(0, 32)

@@ -1,6 +1,7 @@
 /** Serves /v2/openapi.json, the reference page /v2/docs and the files of that page from this process. */
 import type { Context, Hono } from 'hono'
 import { once } from '../../src/platform/timing.ts'
+import { publicRoot } from '../../src/settings/config.ts'
 import type { Kernel } from '../kernel.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { answerFile, readBuilt, servedFile } from './built-files.ts'
@@ -26,7 +27,7 @@ const PAGE_HEADERS = {
 export function documentation(hono: Hono<RequestEnv>, { config }: Pick<Kernel, 'config'>): void {
   const files = {
     '/v2/openapi.json': builtFile('openapi.json', 'application/json', { 'X-Content-Type-Options': 'nosniff' }, (text) =>
-      withServer(text, config.values['public-url']),
+      withServer(text, publicRoot(config)),
     ),
     '/v2/docs': builtFile('docs/index.html', 'text/html'),
     '/assets/docs/page.css': builtFile('docs/page.css', 'text/css'),
@@ -47,8 +48,7 @@ function builtFile(
 }
 
 /** The document with the public URL as its server, if that has a path: `/` would lead clients, and their keys, elsewhere. */
-function withServer(document: Buffer<ArrayBuffer>, publicUrl: string | undefined): Buffer<ArrayBuffer> {
-  const url = publicUrl?.replace(/\/+$/, '')
+function withServer(document: Buffer<ArrayBuffer>, url: string | undefined): Buffer<ArrayBuffer> {
   if (url === undefined || new URL(url).pathname === '/') return document
   const text = document
     .toString('utf8')

@@ -7,6 +7,7 @@ import type { Input, Result } from '../api/route.ts'
 import type { Context } from '../context.ts'
 import { forbidden } from '../platform/errors.ts'
 import { HOUR_MS, isoTime, MINUTE_MS } from '../platform/timing.ts'
+import { publicRoot } from '../settings/config.ts'
 import { newId, randomText } from '../store/id.ts'
 import { findApiKey, type PresentedKey } from '../store/requests/api-keys.ts'
 import {
@@ -37,7 +38,7 @@ export function createConsoleLink(context: Context, { role }: Input<Routes['link
   const { actor, clock, config } = context
   const secret = randomText(SECRET_LENGTH)
   const path = `/console/enter/${secret}`
-  const base = config.values['public-url']?.replace(/\/+$/, '')
+  const root = publicRoot(config)
   const now = clock.now()
   const id = newId('cse')
   return context.commit(async (tx) => {
@@ -53,7 +54,7 @@ export function createConsoleLink(context: Context, { role }: Input<Routes['link
       created_at: now,
     })
     await audit(context, tx, 'console_link.created', null, { session: id, role })
-    const url = base === undefined ? null : base + path
+    const url = root === undefined ? null : root + path
     return { id, role, path, url, expires_at: isoTime(now + LINK_MS) }
   })
 }

@@ -379,6 +379,10 @@ function solanaUrl(env: Record<string, string | undefined>): string | undefined 
   }
 }
 
+/** The public address of this service without a slash at its end; undefined if the settings name none. */
+export const publicRoot = ({ values }: Pick<Config, 'values'>): string | undefined =>
+  values['public-url']?.replace(/\/+$/, '')
+
 /** The file, or host and name of the database on PostgreSQL, without credentials. */
 export function databasePlace({ dataDir, values }: Config): string {
   const url = values['database-url']

@@ -6,7 +6,7 @@ import type { AttentionItem } from '../../../api/attention.ts'
 import type { Services } from '../../../context.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../platform/timing.ts'
 import { signatureHeaders, signingKeys } from '../../../platform/webhook-signature.ts'
-import { redactUrl } from '../../../settings/config.ts'
+import { publicRoot, redactUrl } from '../../../settings/config.ts'
 import {
   changeNotice,
   deleteNotice,
@@ -149,13 +149,13 @@ async function sendOne(
 
 /** Why the receiver did not take the message; null if it did. */
 async function post(
-  { config: { values }, vault, clock, ending }: NoticeServices,
+  { config, vault, clock, ending }: NoticeServices,
   receiver: OpenReceiver,
   rows: readonly NoticeRow[],
 ): Promise<string | null> {
+  const { values } = config
   const now = clock.now()
-  const root = values['public-url']?.replace(/\/+$/, '')
-  const { url, body } = noticeRequest(noticeOf(rows), { ...receiver, root, now })
+  const { url, body } = noticeRequest(noticeOf(rows), { ...receiver, root: publicRoot(config), now })
   const facts = rows.map(({ kind, subject, noticed_at, ended_at }) => [kind, subject, noticed_at, ended_at])
   const eventId = `ntc_${vault.mac(JSON.stringify([receiver.id, facts]), 'attention notice').slice(0, 24)}`
   const keys = receiver.secret === null ? null : [signingKeys(receiver.secret)]
