@@ -6,7 +6,7 @@ import type { RpcEndpoint } from './setting.ts'
 export const MOST_ENDPOINTS = 16
 const MOST_WEIGHT = 100
 const MOST_HEADERS = 8
-const LONGEST_URL = 2_048
+export const LONGEST_URL = 2_048
 const LONGEST_HEADER = 4_096
 
 /** RFC 9110, 5.6.2: the characters of a header's name. */
@@ -58,14 +58,17 @@ export function itemsOf(raw: unknown): unknown[] | undefined {
   }
 }
 
-type Fail = (what: string) => never
+export type Fail = (what: string) => never
+
+/** The fields of an item that is an object. */
+export function fieldsOf(item: unknown, fail: Fail): Record<string, unknown> {
+  if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as Record<string, unknown>
+  return fail('is neither a URL nor an object with a URL')
+}
 
 function endpointIn(item: unknown, fail: Fail): RpcEndpoint {
   if (typeof item === 'string') return { url: urlIn(item, fail), weight: 1, headers: {} }
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    return fail('is neither a URL nor an object with a URL')
-  }
-  const { url, weight = 1, headers = {}, ...others } = item as Record<string, unknown>
+  const { url, weight = 1, headers = {}, ...others } = fieldsOf(item, fail)
   if (Object.keys(others).length > 0) fail('has a field other than url, weight and headers')
   if (!Number.isInteger(weight) || (weight as number) < 1 || (weight as number) > MOST_WEIGHT) {
     fail(`has a weight that is not a whole number from 1 to ${MOST_WEIGHT}`)

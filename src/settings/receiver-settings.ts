@@ -1,7 +1,7 @@
 /** Reads the setting `attention-urls`: where notices go, in which form, and of which kinds. */
 import { ConfigError } from '../platform/errors.ts'
 import { parseUrl } from '../platform/urls.ts'
-import { itemsOf } from './endpoint-settings.ts'
+import { type Fail, fieldsOf, itemsOf, LONGEST_URL } from './endpoint-settings.ts'
 
 /** `signed` is a webhook of svc; the others are what these services take. */
 const NOTICE_FORMS = ['signed', 'slack', 'discord', 'ntfy'] as const
@@ -15,8 +15,7 @@ export interface NoticeReceiver {
   kinds: readonly string[] | null
 }
 
-export const MOST_RECEIVERS = 8
-const LONGEST_URL = 2_048
+const MOST_RECEIVERS = 8
 
 const FORM =
   'URLs separated by commas, with slack:, discord: or ntfy: before those, or a JSON array of URLs and of { "url", "kinds" }'
@@ -38,14 +37,9 @@ export function parseReceivers(name: string, raw: unknown, origin: string): Noti
   return receivers
 }
 
-type Fail = (what: string) => never
-
 function receiverIn(item: unknown, fail: Fail): NoticeReceiver {
   if (typeof item === 'string') return { ...placeIn(item, fail), kinds: null }
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    return fail('is neither a URL nor an object with a URL')
-  }
-  const { url, form = 'signed', kinds = null, ...others } = item as Record<string, unknown>
+  const { url, form = 'signed', kinds = null, ...others } = fieldsOf(item, fail)
   if (Object.keys(others).length > 0) fail('has a field other than url, form and kinds')
   if (!NOTICE_FORMS.includes(form as NoticeForm)) fail(`has a form other than ${NOTICE_FORMS.join(', ')}`)
   const isList = Array.isArray(kinds) && kinds.length > 0 && kinds.every((kind) => /^[a-z_]{1,40}$/.test(String(kind)))
