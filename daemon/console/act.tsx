@@ -58,7 +58,7 @@ export const ACTS = {
   },
 } as const satisfies Record<string, ActDefinition>
 
-export type ActName = keyof typeof ACTS
+type ActName = keyof typeof ACTS
 
 /** Returns the act with this name; throws not_found for any other text. */
 export function actNamed(name: string): ActDefinition {

@@ -2,7 +2,7 @@
 import { isoTime, SECOND_MS } from '../../src/platform/timing.ts'
 import { Rows } from './table.tsx'
 
-export interface ChartProps {
+interface ChartProps {
   title: string
   /** What the horizontal axis shows; times are Unix seconds. */
   x: { label: string; isTime?: boolean; values: readonly number[] }

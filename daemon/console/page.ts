@@ -5,7 +5,7 @@ import type { Part } from './stream.ts'
 import type { Shown } from './table.tsx'
 import type { View } from './view.ts'
 
-export interface PageContent {
+interface PageContent {
   /** Instead of the page's own title. */
   title?: string
   body: Child

@@ -8,7 +8,7 @@ import { defineRoute, type Tag } from './route.ts'
 import { noControls, nullOr, recordId, timestamp } from './scalars.ts'
 import { webhookFilter } from './webhook-filters.ts'
 
-export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
+const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
 
 const receiverUrl = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an HTTP or HTTPS URL', abort: true })

@@ -69,7 +69,7 @@ export const fromJson = <T>(text: string): T => JSON.parse(text) as T
 export const fromJsonOrNull = <T>(text: string | null): T | null => (text === null ? null : fromJson<T>(text))
 
 /** What other tables have of an API key. */
-export interface KeyHistory {
+interface KeyHistory {
   previous?: readonly Row<'previous_api_keys'>[] | undefined
   use?: Row<'api_key_uses'> | undefined
 }

@@ -25,7 +25,7 @@ import { audit } from './signing/audit.ts'
 
 type Routes = Api['consoleSessions']
 
-export const LINK_MS = MINUTE_MS
+const LINK_MS = MINUTE_MS
 export const SESSION_MS = 12 * HOUR_MS
 /** How often a session's last use is written. */
 const SEEN_EVERY_MS = MINUTE_MS

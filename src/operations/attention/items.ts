@@ -20,7 +20,7 @@ import { OBSERVED_KINDS } from './observed-kinds.ts'
 
 const LONGEST_SUMMARY = 1_000
 
-export interface FoundItem {
+interface FoundItem {
   /** Its number in the order of the list among those that began at the same time. */
   source: number
   place: FoundPlace

@@ -52,14 +52,14 @@ interface KindOf<R> {
 }
 
 /** A kind with a query, or with rows that are computed from what one query reads. */
-export type StoredKind<R extends Found> = KindOf<R> &
+type StoredKind<R extends Found> = KindOf<R> &
   ({ query(reader: Reader, times: Times): FoundQuery<R> } | { rows(reader: Reader, now: number): Promise<R[]> })
 const stored = <R extends Found>(kind: StoredKind<R>) => kind
 // biome-ignore lint/suspicious/noExplicitAny: each kind has rows of its own
 export type AnyStoredKind = StoredKind<any>
 
 /** A kind that a worker observes; `F` are the facts that it stores. */
-export type ObservedKind<F> = KindOf<Found & { facts: F }>
+type ObservedKind<F> = KindOf<Found & { facts: F }>
 export const observed = <F>(kind: ObservedKind<F>) => kind
 // biome-ignore lint/suspicious/noExplicitAny: each kind has facts of its own
 export type AnyObservedKind = ObservedKind<any>

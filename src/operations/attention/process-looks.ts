@@ -11,7 +11,7 @@ import { rotatingSubscriptions } from '../../store/webhooks/subscriptions.ts'
 import { previousSecrets } from '../webhook-subscriptions/secret.ts'
 import { type LookAt, type LookServices, processName } from './looks.ts'
 
-export interface ProcessServices extends LookServices {
+interface ProcessServices extends LookServices {
   /** The workers of this process that have stalled, with the reason. */
   stalled?(): { worker: string; reason: string }[]
   /** Space on the disk of a folder in bytes; tests replace it. */

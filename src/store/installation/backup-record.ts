@@ -3,7 +3,7 @@ import { findSetting, storeSetting } from '../settings.ts'
 import type { Reader, Tx } from '../store.ts'
 
 /** Times in Unix milliseconds; null if there was none. */
-export interface BackupRecord {
+interface BackupRecord {
   made_at: number | null
   failed_at: number | null
   /** Why the last one failed. */

@@ -6,7 +6,7 @@ import type { Row } from '../schema.ts'
 export const TEST_EVENT = 'webhook.test_event'
 
 /** The columns of an event that a filter reads. */
-export type FilteredEvent = Pick<
+type FilteredEvent = Pick<
   Row<'events'>,
   'type' | 'resource_type' | 'resource_id' | 'object_json' | 'external_uid' | 'metadata_json'
 >
@@ -47,7 +47,7 @@ function textsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, inner]) => (name === 'metadata' ? [] : textsIn(inner)))
 }
 
-export type Wants = (event: ReadEvent) => boolean
+type Wants = (event: ReadEvent) => boolean
 
 /** The subscription's columns that decide what it wants; a null filter wants all of the types. */
 type Wanting = Pick<Row<'webhook_subscriptions'>, 'id' | 'enabled_events_json' | 'filter_json'>

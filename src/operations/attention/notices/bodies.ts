@@ -11,7 +11,7 @@ export type Notice =
   | { type: 'attention.began' | 'attention.ended'; item: AttentionItem }
   | { type: 'attention.digest'; began: Counts; ended: Counts }
 
-export interface NoticeTarget {
+interface NoticeTarget {
   form: NoticeForm
   url: string
   /** Public address of this service without a slash at its end; undefined if it has none. */

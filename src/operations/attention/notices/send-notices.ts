@@ -24,12 +24,12 @@ import { findItems } from '../items.ts'
 import { type Counts, type Notice, noticeRequest } from './bodies.ts'
 import { type OpenReceiver, openReceivers } from './receivers.ts'
 
-export type NoticeServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'ending'>
+type NoticeServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'ending'>
 
 /** Items and notices that are read; with more, none counts as over. */
 const MOST_ITEMS = 1_000
 /** Messages to one receiver within a minute. If more are due, they become one, the digest. */
-export const MESSAGES_PER_MINUTE = 5
+const MESSAGES_PER_MINUTE = 5
 const ANSWER_TIMEOUT_MS = 5_000
 const FIRST_RETRY_MS = 10 * SECOND_MS
 const LONGEST_RETRY_MS = HOUR_MS
