@@ -35,7 +35,7 @@ import { fromJson, fromJsonOrNull } from '../api-records.ts'
 import type { RefusedClaim } from '../sponsorships/refused-claims.ts'
 import { LAMPORTS, nearlySpentLimits } from './spending-limits.ts'
 
-/** What a row is told as. Text of strangers in it is made printable. */
+/** What is said about a row. Text of strangers in it is made printable. */
 export interface Said {
   summary: string
   command: string

@@ -33,7 +33,7 @@ export async function takeLooks<C extends LookServices>(
       if (held === null) continue
       const seen = { kinds, observer, held, now: clock.now() }
       const isUnseen = await isStored(store.db, seen)
-      // A process says again and again that it still looks.
+      // A process writes what it sees each time, which also shows others that it still runs.
       if (isUnseen && (observer === null || seen.held.length === 0)) continue
       await store.write((tx) => storeLook(tx, seen), { isUnseen })
     } catch (error) {

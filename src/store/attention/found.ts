@@ -158,7 +158,7 @@ function selectFound(
   return isOfSubject ? rows.where('found.subject', '=', subject) : rows
 }
 
-/** The same for the few rows of a kind that are computed. */
+/** Returns the same as `foundBy`, of the few rows of a kind that are computed. */
 export async function foundAmong<R extends Found>(
   reader: Reader,
   { rows, kind }: { rows: readonly R[]; kind: string },

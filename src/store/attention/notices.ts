@@ -5,7 +5,7 @@ import type { Reader, Tx } from '../store.ts'
 export type NoticeRow = Row<'attention_notices'>
 export type ReceiverState = Row<'attention_receivers'>
 
-/** The notices of a receiver, those that were noticed first first; there is one for each open item. */
+/** The notices of a receiver, the oldest first; there is one for each open item. */
 export function noticesOf(reader: Reader, receiver: string, limit: number): Promise<NoticeRow[]> {
   const rows = reader.selectFrom('attention_notices').selectAll().where('receiver', '=', receiver)
   return rows.orderBy('noticed_at').orderBy('kind').orderBy('subject').limit(limit).execute()

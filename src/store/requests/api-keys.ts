@@ -48,7 +48,7 @@ export async function revokeApiKey(tx: Tx, id: string, at: number): Promise<Row<
 
 export type PreviousKey = Row<'previous_api_keys'>
 
-/** Earlier texts of these keys, or of all, the first that ends first. */
+/** Earlier texts of these keys, or of all; those that end first come first. */
 export function previousApiKeys(reader: Reader, ids?: readonly string[]): Promise<PreviousKey[]> {
   const all = reader
     .selectFrom('previous_api_keys')

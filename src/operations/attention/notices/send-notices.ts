@@ -1,6 +1,6 @@
 /**
  * Sends notices of what needs a person: once when an item begins, once when it is over, and one digest if there are
- * many. What was sent is stored after it was taken, so a kill between repeats it, with the same id.
+ * many. A notice is stored as sent after its receiver took it. A kill in between repeats it, with the same id.
  */
 import type { AttentionItem } from '../../../api/attention.ts'
 import type { Services } from '../../../context.ts'
@@ -74,7 +74,7 @@ async function noteItems(
     await putReceiverState(tx, await findReceiverState(tx, receiver.id))
     for (const item of begun) {
       const key = { receiver: receiver.id, kind: item.kind, subject: item.subject.id }
-      // One that is over and begins again before that was told goes on.
+      // If an item begins again before its end was sent, its notice goes on.
       await putNotice(tx, { ...key, item_json: JSON.stringify(item), noticed_at: now, told_at: null, ended_at: null })
     }
     for (const row of over) {
