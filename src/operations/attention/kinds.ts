@@ -69,7 +69,8 @@ const MOST = 200
 const clean = (text: string) => printableLine(text, MOST)
 export const timeText = (at: number) => isoTime(at).replace('.000', '')
 const triedAgain = (at: number | null) => (at === null ? '' : `, and is tried again at ${timeText(at)}`)
-export const because = (reason: string) => clean(reason).replace(/\.$/, '')
+export const unended = (text: string) => text.replace(/\.$/, '')
+const because = (reason: string) => unended(clean(reason))
 const launched = (pool: string, symbol: string | null) => (symbol === null ? pool : `${clean(symbol)} (${pool})`)
 
 /** ` for the pool ADDRESS`, or nothing. */

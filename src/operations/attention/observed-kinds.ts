@@ -2,7 +2,7 @@
 import type { AttentionKind } from '../../api/attention-kinds.ts'
 import { decimalOf, solText } from '../../solana/amounts.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
-import { type AnyObservedKind, because, observed, timeText } from './kinds.ts'
+import { type AnyObservedKind, observed, timeText, unended } from './kinds.ts'
 
 const SYSTEM = '/console/system'
 const system = () => SYSTEM
@@ -69,7 +69,7 @@ export const OBSERVED_KINDS = {
     subject: 'node',
     page: system,
     says: ({ facts: { endpoint, error } }) => ({
-      summary: `The node ${endpoint} does not answer${error === null ? '' : `: ${because(error)}`}.`,
+      summary: `The node ${endpoint} does not answer${error === null ? '' : `: ${unended(error)}`}.`,
       command: 'svc doctor',
     }),
   }),
@@ -98,7 +98,7 @@ export const OBSERVED_KINDS = {
     subject: 'worker',
     page: system,
     says: ({ facts: { worker, reason, observer } }) => ({
-      summary: `The worker ${worker} of ${observer} is late: ${because(reason)}.`,
+      summary: `The worker ${worker} of ${observer} is late: ${unended(reason)}.`,
       command: 'svc status',
     }),
   }),
@@ -106,7 +106,7 @@ export const OBSERVED_KINDS = {
     subject: 'backup',
     page: system,
     says: ({ facts: { error } }) => ({
-      summary: `The last backup failed: ${because(error)}.`,
+      summary: `The last backup failed: ${unended(error)}.`,
       command: 'svc db backup --force',
     }),
   }),
