@@ -49,7 +49,9 @@ describe('An answer', () => {
   it('is an aligned table, without colour or control characters in a pipe', async () => {
     const { stdout } = await svc(['keys', 'list'])
     const [head, first, second] = stdout.split('\n') as [string, string, string]
-    expect(head).toMatch(/^ID +NAME +PREVIEW +SCOPES +RATE LIMIT PER MINUTE +RATE LIMIT PER DAY +STATUS +CREATED AT$/)
+    expect(head).toMatch(
+      /^ID +NAME +PREVIEW +SCOPES +RATE LIMIT PER MINUTE +RATE LIMIT PER DAY +STATUS +CREATED AT +EXPIRES AT +ALLOW IPS +LAST USED AT +LAST USED FROM$/,
+    )
     const column = head.indexOf('STATUS')
     expect([first, second].map((line) => line.slice(column, column + 6))).toEqual(['active', 'active'])
     expect(stdout).not.toMatch(/[\u001b\u202e]/)
