@@ -27,6 +27,14 @@ describe('a link of `svc console`', () => {
     expect((await browser.get('/console')).status).toBe(404)
   })
 
+  it('opens one session for browsers that use it at once', async () => {
+    const service = await startService()
+    const link = (await consoleLink(service)).split('/').at(-1)!
+    const enter = () => consoleBrowser(service).post('/console/enter', { link })
+    const statuses = (await Promise.all([enter(), enter()])).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([303, 403])
+  })
+
   it('is not used up by a program that only reads it', async () => {
     const service = await startService()
     const path = await consoleLink(service)
@@ -158,6 +166,20 @@ describe('a session of a key', () => {
     await service.request('POST', `/v2/api-keys/${id}/rotations`, { body: {} })
     expect((await browser.get('/console')).status).toBe(401)
     expect((await (await signIn(service, key)).get('/console')).status).toBe(200)
+  })
+
+  it('is accepted only from the addresses of the key, whatever a header says', async () => {
+    const service = await startService({ settings: { console: true } })
+    const body = { name: 'bound', allow_ips: ['203.0.113.0/24'] }
+    const { cookie } = await signIn(service, (await service.request('POST', '/v2/api-keys', { body })).json.data.key)
+    const statusFrom = async (remoteAddress: string, path = '/console') => {
+      const headers = { cookie, host: '127.0.0.1:8787', 'x-forwarded-for': '203.0.113.9' }
+      const incoming = { socket: { remoteAddress }, headers } as never
+      return (await service.app.fetch(new Request(`http://127.0.0.1:8787${path}`, { headers }), incoming)).status
+    }
+    expect(await statusFrom('::ffff:203.0.113.7')).toBe(200)
+    expect(await statusFrom('198.51.100.7')).toBe(401)
+    expect(await statusFrom('198.51.100.7', '/console/stream')).toBe(403)
   })
 
   it('of an earlier text ends with that text', async () => {
