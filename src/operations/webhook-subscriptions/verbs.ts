@@ -261,8 +261,9 @@ export async function testWebhookSubscription(
 const MOST_REPLAYS = 10
 
 /**
- * `since` selects events of the subscription's types that its filter wants: the first ones at once, the others step by step. An event named
- * by id is delivered whatever its type and the filter. Events after the subscription's cursor wait until it reaches them.
+ * `since` selects events of the subscription's types that its filter wants: the first ones at once, the others step by
+ * step. An event named by id is delivered whatever its type and the filter. Events after the subscription's cursor wait
+ * until it reaches them.
  */
 export async function replayEvents(
   context: Context,

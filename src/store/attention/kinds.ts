@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
 import type { Placeholders } from '../queries/prepared.ts'
 import type { Tables } from '../schema.ts'
 import type { Reader } from '../store.ts'
+import { failingSince } from '../webhooks/deliveries.ts'
 import { UNTRIED, WAITING } from '../webhooks/queue.ts'
 import { BY_REQUEST } from '../webhooks/subscriptions.ts'
 
@@ -181,26 +182,6 @@ const queuedOf = ({ selectFrom }: OfSubscription) =>
   selectFrom('webhook_queue as q')
     .whereRef('q.subscription_id', '=', 'webhook_subscriptions.id')
     .where('q.attempts', '>', UNTRIED)
-
-/** The first failed attempt since the last that succeeded. */
-const failingSince = ({ selectFrom, fn }: OfSubscription) =>
-  selectFrom('webhook_deliveries as d')
-    .select('d.created_at')
-    .whereRef('d.subscription_id', '=', 'webhook_subscriptions.id')
-    .where('d.status', '=', 'failed')
-    .where(
-      'd.seq',
-      '>',
-      fn.coalesce(
-        selectFrom('webhook_deliveries as ok')
-          .select((ok) => ok.fn.max('ok.seq').as('seq'))
-          .whereRef('ok.subscription_id', '=', 'webhook_subscriptions.id')
-          .where('ok.status', '=', 'succeeded'),
-        UNTRIED,
-      ),
-    )
-    .orderBy('d.seq')
-    .limit(1)
 
 /**
  * Active subscriptions whose receiver has accepted nothing since an attempt that failed, with an event to be sent again.

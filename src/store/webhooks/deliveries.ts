@@ -1,7 +1,8 @@
 /** Delivery attempts of webhooks, one row each. */
+import type { ExpressionBuilder } from 'kysely'
 import { partsOf } from '../queries/parts.ts'
 import { finding, listing } from '../queries/records.ts'
-import type { Row } from '../schema.ts'
+import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { UNTRIED, WAITING } from './queue.ts'
 
@@ -26,6 +27,26 @@ export interface ReceiverState {
   next_attempt_at: number | null
 }
 
+/** The first failed attempt of a subscription since the last that succeeded. */
+export const failingSince = ({ selectFrom, fn }: ExpressionBuilder<Tables, 'webhook_subscriptions'>) =>
+  selectFrom('webhook_deliveries as d')
+    .select('d.created_at')
+    .whereRef('d.subscription_id', '=', 'webhook_subscriptions.id')
+    .where('d.status', '=', 'failed')
+    .where(
+      'd.seq',
+      '>',
+      fn.coalesce(
+        selectFrom('webhook_deliveries as ok')
+          .select((ok) => ok.fn.max('ok.seq').as('seq'))
+          .whereRef('ok.subscription_id', '=', 'webhook_subscriptions.id')
+          .where('ok.status', '=', 'succeeded'),
+        UNTRIED,
+      ),
+    )
+    .orderBy('d.seq')
+    .limit(1)
+
 /** The states of receivers by subscription, each part from one end of an index. */
 export async function receiverStates(
   reader: Reader,
@@ -33,32 +54,22 @@ export async function receiverStates(
 ): Promise<ReadonlyMap<string, ReceiverState>> {
   if (ids.length === 0) return new Map()
   const rows = await reader
-    .selectFrom('webhook_subscriptions as s')
-    .where('s.id', 'in', ids)
+    .selectFrom('webhook_subscriptions')
+    .where('id', 'in', ids)
     .select((is) => {
-      const attempts = is.selectFrom('webhook_deliveries as d').whereRef('d.subscription_id', '=', 's.id')
-      const last = attempts.orderBy('d.seq', 'desc').limit(1)
-      const lastSuccess = is
-        .selectFrom('webhook_deliveries as ok')
-        .select(({ fn }) => fn.max('ok.seq').as('seq'))
-        .whereRef('ok.subscription_id', '=', 's.id')
-        .where('ok.status', '=', 'succeeded')
+      const attempts = is.selectFrom('webhook_deliveries as d')
+      const ownAttempts = attempts.whereRef('d.subscription_id', '=', 'webhook_subscriptions.id')
+      const last = ownAttempts.orderBy('d.seq', 'desc').limit(1)
       return [
-        's.id',
+        'id',
         last.select('d.created_at').as('last_attempt_at'),
         last.select('d.status').$castTo<{ status: 'succeeded' | 'failed' }>().as('last_status'),
         last.select('d.response_code').as('last_response_code'),
-        attempts
-          .select('d.created_at')
-          .where('d.status', '=', 'failed')
-          .where('d.seq', '>', is.fn.coalesce(lastSuccess, UNTRIED))
-          .orderBy('d.seq')
-          .limit(1)
-          .as('failing_since'),
+        failingSince(is).as('failing_since'),
         is
           .selectFrom('webhook_queue as q')
           .select(({ fn }) => fn.min('q.next_attempt_at').as('at'))
-          .whereRef('q.subscription_id', '=', 's.id')
+          .whereRef('q.subscription_id', '=', 'webhook_subscriptions.id')
           .where('q.state', '=', WAITING)
           .where('q.attempts', '>', UNTRIED)
           .as('next_attempt_at'),
