@@ -1,6 +1,7 @@
 /** The queries of what needs a person, by kind, over the tables of the records that it concerns. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
+import { lastEndedRun } from '../fees/fee-schedule-runs.ts'
 import type { Placeholders } from '../queries/prepared.ts'
 import type { Tables } from '../schema.ts'
 import type { Reader } from '../store.ts'
@@ -239,12 +240,7 @@ export const stoppedSchedules = (reader: Reader, reasons: readonly string[]) =>
     .select(['s.id as subject', 's.next_run_at', 'r.reason', 'r.skipped_json'])
     .select(({ fn }) => fn.coalesce('r.ended_at', 'r.created_at').as('since'))
     .where('s.active', '=', 1)
-    .where('r.seq', '=', ({ selectFrom }) =>
-      selectFrom('fee_schedule_runs as ended')
-        .select(({ fn }) => fn.max('ended.seq').as('seq'))
-        .whereRef('ended.schedule_id', '=', 's.id')
-        .where('ended.status', '!=', 'running'),
-    )
+    .where('r.seq', '=', lastEndedRun)
     .where(({ eb, or }) =>
       or([
         eb('r.reason', 'in', reasons),

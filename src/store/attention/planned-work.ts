@@ -1,4 +1,5 @@
 /** What the platform wallet is planned to pay for: full curves, claims of schedules, and sponsored claims. */
+import { lastEndedRun } from '../fees/fee-schedule-runs.ts'
 import type { Reader } from '../store.ts'
 
 /** Rows of each kind that are counted; an installation has a few dozen. */
@@ -23,12 +24,7 @@ export async function plannedWork(reader: Reader): Promise<PlannedWork> {
   const schedules = await reader
     .selectFrom('fee_schedules as s')
     .leftJoin('fee_schedule_runs as r', (join) =>
-      join.onRef('r.schedule_id', '=', 's.id').on('r.seq', '=', ({ selectFrom }) =>
-        selectFrom('fee_schedule_runs as ended')
-          .select(({ fn }) => fn.max('ended.seq').as('seq'))
-          .whereRef('ended.schedule_id', '=', 's.id')
-          .where('ended.status', '!=', 'running'),
-      ),
+      join.onRef('r.schedule_id', '=', 's.id').on('r.seq', '=', lastEndedRun),
     )
     .select(['s.id', 'r.claimed'])
     .where('s.active', '=', 1)

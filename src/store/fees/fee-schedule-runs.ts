@@ -1,7 +1,8 @@
 /** Storage of the runs of fee schedules and their claims, and the pools that a run looks at. */
+import type { ExpressionBuilder } from 'kysely'
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import { inserting, insertingOnce, listing } from '../queries/records.ts'
-import type { Row } from '../schema.ts'
+import type { Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 export type FeeScheduleRunRow = Row<'fee_schedule_runs'>
@@ -30,6 +31,15 @@ export function dueFeeScheduleRuns(reader: Reader, now: number, limit: number): 
     .limit(limit)
     .execute()
 }
+
+type OfSchedule = ExpressionBuilder<Tables & { s: Tables['fee_schedules'] }, 's'>
+
+/** The number of the last run of the schedule `s` that has ended. */
+export const lastEndedRun = ({ selectFrom }: Pick<OfSchedule, 'selectFrom'>) =>
+  selectFrom('fee_schedule_runs as ended')
+    .select(({ fn }) => fn.max('ended.seq').as('seq'))
+    .whereRef('ended.schedule_id', '=', 's.id')
+    .where('ended.status', '!=', 'running')
 
 type RunChanges = Partial<Omit<FeeScheduleRunRow, 'seq' | 'id' | 'schedule_id' | 'scheduled_at'>>
 
