@@ -49,14 +49,13 @@ export const statusNoun: Noun = {
 
 /** Open proposals have lines of their own, which say whether they wait for the caller's wallet, and their command. */
 async function waitingLines(session: Session, items: readonly AttentionItem[], hasMore: boolean): Promise<string[]> {
-  const proposals = await waitingProposals(session)
-  const isNamed = ({ kind, subject }: AttentionItem) =>
-    kind === 'approval_waits' || proposals.some((line) => line.startsWith(`${subject.id} `))
-  const others = items.filter((item) => !isNamed(item))
+  const { ids, lines, more: moreProposals } = await waitingProposals(session)
+  const others = items.filter(({ subject }) => !ids.has(subject.id))
   const more = hasMore || others.length > MOST_SHOWN ? ['More needs a person: svc attention list'] : []
-  const withCommand = (line: string) => {
-    const item = items.find(({ subject }) => line.startsWith(`${subject.id} `))
+  const proposals = lines.flatMap(({ id, line }) => {
+    const item = items.find(({ subject }) => subject.id === id)
     return item === undefined ? [line] : [line, `Next: \`${item.command}\``]
-  }
-  return [...attentionLines(others.slice(0, MOST_SHOWN)), ...more, ...proposals.flatMap(withCommand)]
+  })
+  const rest = moreProposals === null ? [] : [moreProposals]
+  return [...attentionLines(others.slice(0, MOST_SHOWN)), ...more, ...proposals, ...rest]
 }

@@ -13,19 +13,36 @@ const MOST_PAGES = 5
 const COLUMNS = 80
 const OPEN = ['active', 'approved'] as const
 
-/** One line for each, the ones for the wallet first; none if the API may not be asked. */
-export async function waitingProposals({ client, wallet }: Pick<Session, 'client' | 'wallet'>): Promise<string[]> {
+interface WaitingProposals {
+  /** All that were read. */
+  ids: ReadonlySet<string>
+  /** One line for each of the first, the ones for the wallet first. */
+  lines: readonly { id: string; line: string }[]
+  /** How many more wait; null if none does. */
+  more: string | null
+}
+
+/** What waits; nothing if the API may not be asked. */
+export async function waitingProposals({
+  client,
+  wallet,
+}: Pick<Session, 'client' | 'wallet'>): Promise<WaitingProposals> {
   const lists = await Promise.all(OPEN.map((status) => readOpen(client, status)))
   const open = lists.flatMap(({ proposals }) => proposals)
-  if (open.length === 0) return []
-  const own = await wallet.address().catch(() => null)
+  const own = open.length === 0 ? null : await wallet.address().catch(() => null)
   const mine = open.filter((proposal) => own !== null && waitsFor(proposal, own))
   const others = open.filter((proposal) => !mine.includes(proposal))
-  const shown = [...mine.map((each) => lineOf(each, true)), ...others.map((each) => lineOf(each, false))]
-  const more = shown.length - MOST
-  if (more <= 0) return shown
-  const count = `${lists.some(({ isCut }) => isCut) ? 'more than ' : ''}${counted(more, 'more proposal')}`
-  return [...shown.slice(0, MOST), `${count} ${more === 1 ? 'waits' : 'wait'}: svc proposals list`]
+  const lines = [...mine, ...others]
+    .slice(0, MOST)
+    .map((each) => ({ id: each.id, line: lineOf(each, mine.includes(each)) }))
+  const isCut = lists.some((list) => list.isCut)
+  return { ids: new Set(open.map(({ id }) => id)), lines, more: moreText(open.length - MOST, isCut) }
+}
+
+function moreText(more: number, isCut: boolean): string | null {
+  if (more <= 0) return null
+  const count = `${isCut ? 'more than ' : ''}${counted(more, 'more proposal')}`
+  return `${count} ${more === 1 ? 'waits' : 'wait'}: svc proposals list`
 }
 
 /** The open proposals in a state, newest first, as far as they are read. */
