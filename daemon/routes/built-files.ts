@@ -12,7 +12,7 @@ import { matchesEtag } from './entity-tags.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-export interface ServedFile {
+interface ServedFile {
   bytes: Bytes
   packed: Bytes
   /** The beginning of the hash of the bytes, in hex. */
