@@ -137,6 +137,8 @@ describe('the console of a platform', () => {
     expect((await page(`/console/signer/schedules/${id}`)).text).toMatch(/Runs .* skipped signer_paused /)
     expect((await page('/console/signer/schedules')).text).toMatch(/skipped: signer_paused, 0 claimed/)
     expect((await page('/console/signer')).text).toContain(`svc fees schedule run ${id}`)
+    const waits = (await request('GET', '/v2/attention?kind=schedule_stopped')).json.data
+    expect(waits.map((item: { page: string }) => item.page)).toContain(`/console/signer/schedules/${id}`)
   })
 })
 

@@ -249,7 +249,7 @@ export const STORED_KINDS = {
   }),
   schedule_stopped: stored({
     subject: 'fee_schedule',
-    page: () => '/console/signer',
+    page: (id) => `/console/signer/schedules/${id}`,
     query: (reader) => stoppedSchedules(reader, Object.keys(BLOCKED)),
     says: (row) => ({
       summary: `The fee schedule ${row.subject} waits${triedAgain(row.next_run_at)}: ${because(scheduleReason(row))}.`,
