@@ -6,6 +6,7 @@ import { attentionLines, readAttention } from './attention/lines.ts'
 import { type Noun, verb } from './cli/command.ts'
 import { listOutcome, rowsOfRecords } from './cli/reads.ts'
 import type { Session } from './cli/session.ts'
+import { terminal } from './cli/terminal.ts'
 import { waitingProposals } from './proposals/waiting.ts'
 
 const ROLE_TEXTS = {
@@ -22,6 +23,7 @@ const MOST_SHOWN = 20
 export const statusNoun: Noun = {
   verb: verb({
     about: 'Show what needs a person, the background workers, and the cluster that they work on',
+    details: 'Lists of this folder that `svc airdrops send` has paid in part are named too, by their journals.',
     calls: [paths.service.workers, paths.attention.list, paths.proposals.list],
     examples: ['svc status', 'svc status --api https://svc.example.com --json'],
     async run(_, session) {
@@ -36,13 +38,20 @@ export const statusNoun: Noun = {
       const { items, hasMore, fault } = await readAttention(session)
       const waiting = await waitingLines(session, items, hasMore)
       const unread = fault === null ? [] : [`The list of what needs a person could not be read: ${fault}`]
-      const lines = [...unread, ...waiting]
+      const { stoppedLines, stoppedLists } = await import('./lists/batches/stopped.ts')
+      const stopped = stoppedLists(terminal().cwd())
+      const lines = [...unread, ...waiting, ...stoppedLines(stopped)]
       const notes = [
         ...(lines.length === 0 ? ['Nothing needs a person.'] : lines),
         role,
         ...(cluster === null ? [] : [`Cluster: ${cluster}`]),
       ]
-      return { ...listOutcome(data.workers, columns), table, data: { ...data, attention: items }, notes }
+      return {
+        ...listOutcome(data.workers, columns),
+        table,
+        data: { ...data, attention: items, stopped_lists: stopped },
+        notes,
+      }
     },
   }),
 }

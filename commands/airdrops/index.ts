@@ -7,6 +7,7 @@ import { listVerb } from '../cli/reads.ts'
 import { makeStateFolder, stateFile } from '../cli/state-file.ts'
 import { SEND_CALLS, sendFlags } from '../lists/batches/flags.ts'
 import { doToWallets } from '../lists/batches/list.ts'
+import { SEND_ENDING } from '../lists/batches/stopped.ts'
 import { columnInputs, withListNotes } from '../lists/column-flags.ts'
 import { chosenUnits, listToken, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { hashRoot, readRecipients } from '../merkle/recipients.ts'
@@ -182,7 +183,7 @@ const airdropSendVerb = verb({
       token,
       list: read.list,
       isRaw: read.hasDecimals && read.decimals === undefined,
-      journal: journal ?? `${file}.send.jsonl`,
+      journal: journal ?? `${file}${SEND_ENDING}`,
       proposals: journal ?? `${file}.proposals.json`,
     })
     return withListNotes(outcome, read)

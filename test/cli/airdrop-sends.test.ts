@@ -101,6 +101,30 @@ describe('svc airdrops send', () => {
     expect(await held(wallets[0]!)).toBe(1_500_000n)
   })
 
+  it('that has paid a part is named by svc status in its folder, until all is paid', async () => {
+    const [first, second] = strangers(2) as [string, string]
+    const file = list('part.csv', [`${first},1`])
+    const stopped = async () => (await json(['status'])).stopped_lists
+    await json(send(file))
+    expect(await stopped()).toEqual([])
+    appendFileSync(file, `${second},2\n`)
+    expect(await stopped()).toEqual([{ file: 'part.csv', rows: 2, paid: 1, open: 0 }])
+    expect((await run(['status'])).stderr).toContain(
+      'The list part.csv was sent in part, 1 of 2 rows are paid. Run its command again: it goes on.',
+    )
+    // As a kill leaves it before the end of the transaction is known.
+    const journal = `${file}.send.jsonl`
+    writeFileSync(journal, readFileSync(journal, 'utf8').replace(',"end":"confirmed"', ''))
+    expect(await stopped()).toEqual([{ file: 'part.csv', rows: 2, paid: 0, open: 1 }])
+    await json(send(file))
+    expect(await stopped()).toEqual([])
+    expect([await held(first), await held(second)]).toEqual([1_000_000n, 2_000_000n])
+    // A file that is no journal is none.
+    writeFileSync(join(cli.home, 'other.csv.send.jsonl'), '{"kind":"else"}\n')
+    expect(await stopped()).toEqual([])
+    rmSync(join(cli.home, 'other.csv.send.jsonl'))
+  })
+
   it('refuses its own receipt, and pays with --unpaid-only nobody that it calls paid', async () => {
     const [paid, late] = strangers(2) as [string, string]
     const out = join(cli.home, 'receipt.csv')
