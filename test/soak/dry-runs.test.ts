@@ -189,7 +189,9 @@ function payment(vault: PublicKey): string {
  * Of every table: requests are counted against a key's limits, and the workers of a daemon renew their leases and the
  * times of their next look; nobody reads anything else from those. Whatever is signed, stored or told is compared.
  */
-const COUNTED = ['rate_hits', 'leases']
+const COUNTED = ['rate_hits', 'leases', 'api_key_uses', 'attention_observations', 'attention_notices']
+/** What a daemon writes about the programs of its cluster, and about its records, whatever is asked of it. */
+const OWN_SETTINGS = [STATE_NAME, 'record-check', 'attention-consensus']
 const LOOKED_AT = ['next_check_at', 'checked_at', 'next_send_at', 'next_look_at', 'last_used_at']
 
 function snapshot(): Record<string, string> {
@@ -203,8 +205,7 @@ function snapshot(): Record<string, string> {
       .filter((table) => !COUNTED.includes(table))
       .map((table) => {
         const rows = db.prepare(`select * from "${table}"`).all() as Record<string, unknown>[]
-        // A daemon looks at the programs of its cluster every five minutes.
-        const own = rows.filter(({ name }) => table !== 'settings' || name !== STATE_NAME)
+        const own = rows.filter(({ name }) => table !== 'settings' || !OWN_SETTINGS.includes(String(name)))
         const kept = own.map((row) =>
           JSON.stringify(Object.entries(row).filter(([column]) => !LOOKED_AT.includes(column))),
         )
