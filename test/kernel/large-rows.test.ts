@@ -296,6 +296,8 @@ describe('rows of many MiB that an earlier version stored', () => {
     'locks.list',
     'ledger.list',
     'ledger.summary',
+    'attention.list',
+    'consoleSessions.list',
   ]
   const open = lists.filter(([name]) => !bounded.includes(name) && (inSoak || SAMPLE.includes(name)))
 
