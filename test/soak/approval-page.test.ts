@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { followRuleProposals } from '../../src/operations/proposals/rule/follow.ts'
 import { listen } from '../kernel/listening.ts'
 import { decide, NOTHING_WAITS, person, textOf } from '../support/approvers.ts'
-import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
+import { hasChromium, launchChromium, violationsOn } from '../support/browser.ts'
 import { type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 import { type StandardWalletOptions, standardWallet } from '../support/standard-wallet.ts'
@@ -127,20 +127,11 @@ describe.skipIf(!hasChromium)('the page of a proposal in a browser (needs Chromi
   const calls = (page: Page) => page.evaluate<Data[]>('globalThis.walletCalls ?? []')
   const buttons = (page: Page) => page.getByRole('button').count()
 
-  async function violations(page: Page): Promise<string[]> {
-    // The page's policy allows no script of others, so axe comes through the debugger.
-    await page.evaluate(axeScript())
-    const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-      "axe.run(document, { resultTypes: ['violations'] })",
-    )
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  }
-
   /** A picture of the whole page, which is as wide as the window. */
   async function picture(page: Page, name: string): Promise<void> {
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
     expect(await page.evaluate(overflow)).toBe(0)
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     await page.screenshot({ path: join(pictures, `approval-${name}.png`), fullPage: true })
   }
 

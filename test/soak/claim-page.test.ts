@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { type GivenEntry, listFromEntries } from '../../src/merkle/entry-list.ts'
 import { type Airdrops, addressOf, airdropsOn, createBody, DAY_S, lacksDistributor } from '../support/airdrops.ts'
-import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
+import { hasChromium, launchChromium, violationsOn } from '../support/browser.ts'
 import { type FileServer, serveFiles, siteFiles, writeSite } from '../support/claim-site.ts'
 import { type FaultyRpc, serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
@@ -161,19 +161,11 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     await notice.waitFor({ timeout: WAIT_MS })
     return notice.textContent()
   }
-  async function violations(page: Page) {
-    // The page's policy allows no script of others, so axe comes through the debugger.
-    await page.evaluate(axeScript())
-    const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-      "axe.run(document, { resultTypes: ['violations'] })",
-    )
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  }
   const balance = (key: Keypair, token = mint) => all.tokensOf(token, key)
 
   it('claims for one of 50,000 wallets with two requests to the list, one signature and the exact amount', async () => {
     const { page, complaints, requests } = await open(visitors[0]!)
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     const first = requests.splice(0)
     await connect(page)
     await claimButton(page).waitFor()
@@ -181,7 +173,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     expect(list.map(({ url }) => /\/(index|rows)\//.exec(url)?.[1]).sort()).toEqual(['index', 'rows'])
     expect(list.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(15_000)
     expect(await page.locator('#result').textContent()).toContain('1,234.56')
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     await page.screenshot({ path: join(pictures, 'claim-360.png'), fullPage: true })
     await claimButton(page).click()
     await confirmed(page)
@@ -194,7 +186,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
       await page.locator('[data-signature]').getAttribute('data-signature'),
     )
     expect(await page.locator('#result').textContent()).toContain('All of it has been claimed')
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     await page.screenshot({ path: join(pictures, 'claimed-360.png'), fullPage: true })
     expect(complaints).toEqual([])
     expect(
@@ -236,7 +228,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     await page.getByRole('button', { name: 'Use another wallet' }).click()
     await look(addressOf(Keypair.generate()))
     await page.getByText('This wallet is not on the list').waitFor()
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -275,7 +267,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
       await connect(page)
       expect(await fault(page)).toContain('is not the one that was published. Do not claim here')
       expect(await claimButton(page).count()).toBe(0)
-      expect(await violations(page)).toEqual([])
+      expect(await violationsOn(page)).toEqual([])
     }
     const { page } = await open(visitors[5]!, { url: await tampered(flip(/list\.bin$/, 100)) })
     await connect(page)
@@ -301,7 +293,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     expect(await fault(page)).toContain('is not the list that the chain pays by. Do not claim here')
     expect(await claimButton(page).count()).toBe(0)
     expect(await page.locator('.amount').count()).toBe(0)
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     await page.screenshot({ path: join(pictures, 'other-root.png'), fullPage: true })
     removeFolder(folder)
   })
@@ -324,7 +316,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     await claimButton(page).click({ timeout: WAIT_MS })
     await confirmed(page)
     expect(balance(visitors[5]!)).toBe(1_234_560_005n)
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -343,7 +335,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     const message = page.locator('#progress')
     await claim(page)
     await expect.poll(() => message.textContent()).toMatch(/approve it\. You have about [1-6]0 seconds\./)
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     for (const width of [390, 1280]) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 800 })
@@ -437,7 +429,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     await claimButton(page).waitFor({ timeout: WAIT_MS })
     expect(await page.locator('.amount').textContent()).toBe('91.4 DROP')
     expect(await page.locator('.facts').textContent()).toMatch(/Claimable now48\.2.* DROP.*Still vesting43\./)
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     await page.screenshot({ path: join(pictures, 'vesting-dark-1280.png'), fullPage: true })
     await claimButton(page).click()
     await confirmed(page)
@@ -464,7 +456,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     await page.getByText('Einstellungen').click()
     await page.getByLabel('Aussehen').selectOption('dark')
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(15, 19, 25)')
-    expect(await violations(page)).toEqual([])
+    expect(await violationsOn(page)).toEqual([])
     await page.screenshot({ path: join(pictures, 'german-dark-1280.png'), fullPage: true })
     await page.getByLabel('Sprache').selectOption('ja')
     await page.getByRole('heading', { name: 'DROP を受け取る' }).waitFor()

@@ -9,7 +9,7 @@ import { PAGES } from '../../daemon/console/pages/index.ts'
 import { HOUR_MS } from '../../src/platform/timing.ts'
 import { listen } from '../kernel/listening.ts'
 import { lacksDistributor } from '../support/airdrops.ts'
-import { axeScript, hasChromium, launchChromium } from '../support/browser.ts'
+import { hasChromium, launchChromium, violationsOn } from '../support/browser.ts'
 import { consoleLink, failedDelivery, HOSTILE, subscribe, switchOff } from '../support/console.ts'
 import { launchPool, waitingProposal } from '../support/console-records.ts'
 import { consoleTransactions } from '../support/console-transactions.ts'
@@ -82,15 +82,6 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
     await page.waitForURL(`${root}/console`)
   }
 
-  async function violations(page: Page): Promise<string[]> {
-    // The page's policy allows no script of others, so axe comes through the debugger.
-    await page.evaluate(axeScript())
-    const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-      "axe.run(document, { resultTypes: ['violations'] })",
-    )
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  }
-
   it('shows every page in both widths and colours, and asks nothing of other hosts', async () => {
     const here = await world()
     const { service } = here
@@ -155,7 +146,7 @@ describe.skipIf(!hasChromium)('the console in a browser (needs Chromium)', () =>
           expect([path, answer?.status()]).toEqual([path, 200])
           const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
           expect([path, await page.evaluate(overflow)]).toEqual([path, 0])
-          expect([path, await violations(page)]).toEqual([path, []])
+          expect([path, await violationsOn(page)]).toEqual([path, []])
           const name = `console${path.replace('/console', '').replaceAll('/', '-').slice(0, 12)}${path.split('/').length}-${width}-${dark ? 'dark' : 'light'}.png`
           await page.screenshot({ path: join(pictures, name), fullPage: true })
         }
