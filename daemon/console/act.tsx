@@ -6,7 +6,7 @@ import type { CallOptions, Client } from '../../src/client.ts'
 import { badRequest, notFound } from '../../src/platform/errors.ts'
 import { DAY_MS, isoTime } from '../../src/platform/timing.ts'
 import { type Fields, type Same, sameAs } from './same.ts'
-import { clean } from './values.tsx'
+import { Copyable } from './values.tsx'
 import { linkTo, type View } from './view.ts'
 
 interface ActDefinition {
@@ -156,13 +156,7 @@ export const CommandsOf = ({ view, acts }: { view: View; acts: readonly SignedAc
 export const SameDetails = ({ same, isOpen = false }: { same: Same; isOpen?: boolean }) => (
   <details class="same" open={isOpen}>
     <summary>Command and request</summary>
-    {same.command !== null && (
-      <pre tabindex={0} data-copy>
-        {clean(same.command)}
-      </pre>
-    )}
-    <pre tabindex={0} data-copy>
-      {clean(same.request)}
-    </pre>
+    {same.command !== null && <Copyable text={same.command} />}
+    <Copyable text={same.request} />
   </details>
 )

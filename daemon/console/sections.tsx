@@ -5,7 +5,7 @@ import { ApiError } from '../../src/platform/errors.ts'
 import { groupedDecimalOf } from '../../src/solana/amounts.ts'
 import { readMint } from '../../src/solana/token-accounts.ts'
 import { Act } from './act.tsx'
-import { clean } from './values.tsx'
+import { Copyable, clean } from './values.tsx'
 import type { View } from './view.ts'
 
 /** What waits for a person about one resource, or of one kind, as /console has it. */
@@ -14,9 +14,7 @@ export async function waitingFor(view: View, about: { subject: string } | { kind
   return data.map(({ id, summary, command }) => (
     <div>
       <p role="alert">{clean(summary)}</p>
-      <pre tabindex={0} data-copy>
-        {clean(command)}
-      </pre>
+      <Copyable text={command} />
       <Act view={view} act="snooze" input={{ id }} />
     </div>
   ))

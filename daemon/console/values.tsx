@@ -60,6 +60,13 @@ export const Block = ({ text, isWhole = false }: { text: string; isWhole?: boole
   </pre>
 )
 
+/** A text with a button that copies it, for example a command. */
+export const Copyable = ({ text }: { text: string }) => (
+  <pre tabindex={0} data-copy>
+    {clean(text)}
+  </pre>
+)
+
 interface ValueProps {
   /** The field, which may have a page for its values. */
   name: string

@@ -36,8 +36,7 @@ export const processAttentionWorker: WorkerDefinition = {
   isOfProcess: true,
   async tick(context) {
     const options = { observer: processName(context.config), signal: context.signal }
-    await takeLooks(context, PROCESS_LOOKS, options)
-    await takeLooks(context, [nodeLook], options)
+    await takeLooks(context, [...PROCESS_LOOKS, nodeLook], options)
   },
 }
 

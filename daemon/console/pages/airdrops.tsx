@@ -10,7 +10,7 @@ import { sameAs } from '../same.ts'
 import { amountText, decimalsOf, nullIfNotFound, shownOf, waitingFor } from '../sections.tsx'
 import { type Column, linked, readTable, Table, tableOf } from '../table.tsx'
 import { tablePage } from '../table-page.tsx'
-import { Fields, Value, wordsOf } from '../values.tsx'
+import { Copyable, Fields, Value, wordsOf } from '../values.tsx'
 import { linkTo, type View } from '../view.ts'
 
 const AIRDROPS = tableOf({
@@ -188,7 +188,7 @@ function ClaimPage({ view, id }: { view: View; id: string }) {
   return (
     <>
       <p>This service has no claim pages (setting `claim-pages`). This command writes one for any host:</p>
-      <pre tabindex={0} data-copy>{`svc airdrops page ${id} --out DIR`}</pre>
+      <Copyable text={`svc airdrops page ${id} --out DIR`} />
     </>
   )
 }

@@ -3,7 +3,7 @@ import { api } from '../../../src/api/index.ts'
 import { Act } from '../act.tsx'
 import { tableOf } from '../table.tsx'
 import { tablePage } from '../table-page.tsx'
-import { clean, Time, Value } from '../values.tsx'
+import { Copyable, clean, Time, Value } from '../values.tsx'
 import { linkTo } from '../view.ts'
 
 const ITEMS = tableOf({
@@ -17,9 +17,7 @@ const ITEMS = tableOf({
       cell: ({ summary, page, command }) => (
         <>
           <a href={linkTo(page)}>{clean(summary)}</a>
-          <pre data-copy tabindex={0}>
-            {clean(command)}
-          </pre>
+          <Copyable text={command} />
         </>
       ),
       text: ({ summary, command }) => `${summary} ${command}`,

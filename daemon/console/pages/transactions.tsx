@@ -8,7 +8,7 @@ import { sameAs } from '../same.ts'
 import { shownOf, waitingFor } from '../sections.tsx'
 import { Records, tableOf } from '../table.tsx'
 import { tablePage } from '../table-page.tsx'
-import { Block, clean, Fields, Value } from '../values.tsx'
+import { Block, Copyable, clean, Fields, Value } from '../values.tsx'
 import { linkTo, type View } from '../view.ts'
 
 type Tracked = StoredTransaction['tracked_resource'] | undefined
@@ -154,9 +154,7 @@ function Content({ view, content, isWaiting }: ContentProps) {
       {transaction === null ? (
         <p>They are shown once its bundle can no longer land.</p>
       ) : (
-        <pre tabindex={0} data-copy>
-          {transaction}
-        </pre>
+        <Copyable text={transaction} />
       )}
       {isWaiting && transaction !== null && (
         <>
