@@ -23,6 +23,7 @@ import { poolPositions } from './pool-positions.ts'
 import { pools } from './pools.ts'
 import { programs } from './programs.ts'
 import { proposals } from './proposals.ts'
+import { raises } from './raises.ts'
 import { rentReclaims } from './rent-reclaims.ts'
 import type { AnyRoute } from './route.ts'
 import { service } from './service.ts'
@@ -59,6 +60,7 @@ export const api = {
   tokens: { ...tokens, ...tokenReports, ...tokenExtensionActs, ...tokenActs, ...tokenUpdates },
   solTransfers,
   tokenTransfers,
+  raises,
   rentReclaims,
   transactions,
   payRequests,
@@ -114,6 +116,7 @@ export * from './pools.ts'
 export * from './position-transfers.ts'
 export * from './programs.ts'
 export * from './proposals.ts'
+export * from './raises.ts'
 export * from './rent-reclaims.ts'
 export * from './service.ts'
 export * from './signer.ts'

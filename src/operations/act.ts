@@ -60,6 +60,8 @@ export interface Variant {
   steps?(payer: string): Pick<SigningSteps<unknown>, 'reserve' | 'waits'>
   /** Read after the plan, for the answer alone. */
   more?(): Promise<object>
+  /** Writes rows in the commit of an unsigned answer, or with the first signing, from the plan's summary. */
+  record?(tx: Tx, summary: object): Promise<unknown>
 }
 
 /**
@@ -116,13 +118,16 @@ export function unsignedAct<R extends AnyRoute>(
     const planned = await builtPlan(context, payer, decided)
     if (cosigning !== null) return answerCosigned(context, planned, cosigning) as Promise<Result<R>>
     const answer = answerUnsigned(context, planned, variant) as Result<R>
-    if (record === undefined) return answer
-    return context.commit(async (tx) => {
-      await record(tx)
-      return answer
-    })
+    return record === undefined ? answer : recorded(context, answer, record)
   }
 }
+
+/** Gives the answer in the commit that writes its rows. */
+const recorded = <A>(context: Context, answer: A, record: (tx: Tx) => unknown): Promise<A> =>
+  context.commit(async (tx) => {
+    await record(tx)
+    return answer
+  })
 
 /** Builds what a verb has decided. */
 export async function builtPlan<S>(context: Context, payer: string, plan: Plan<S>): Promise<PlannedBuild<S>> {
@@ -142,13 +147,20 @@ export async function inEitherMode<S>(
   variant: Variant = {},
 ): Promise<object> {
   const more = async () => variant.more?.()
-  if (mode === 'unsigned') return { ...answerUnsigned(context, await plan(payer), variant), ...(await more()) }
+  if (mode === 'unsigned') {
+    const planned = await plan(payer)
+    const answer = { ...answerUnsigned(context, planned, variant), ...(await more()) }
+    return variant.record === undefined
+      ? answer
+      : recorded(context, answer, (tx) => variant.record?.(tx, planned.summary as object))
+  }
   const run = await openSigningRun<S>(context, operation)
   if (run.resumed !== null && context.approved !== undefined && variant.isCheckedAgain) await plan(run.wallet)
   const agreed = run.resumed ?? signedPlan(await plan(run.wallet))
   const added = await more()
   return signAndSubmit(context, run, agreed, {
     ...variant.steps?.(run.wallet),
+    ...(variant.record && { reserve: async (tx: Tx) => void (await variant.record?.(tx, agreed.state as object)) }),
     answer: ([signature]) => {
       const { state, tracked_resource } = agreed
       const signed = { mode: 'signed' as const, signature }

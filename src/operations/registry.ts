@@ -257,6 +257,21 @@ export const REGISTRY: Readonly<Record<Noun, () => Promise<Verb[]>>> = {
       renew: createProposal.renewProposal,
     })
   },
+  async raises() {
+    return verbsOf((await import('../api/raises.ts')).raises, {
+      create: (await import('./raises/create-raise.ts')).createRaise,
+      list: stored((await import('./raises/reads.ts')).listRaises),
+      get: (await import('./raises/reads.ts')).getRaise,
+      buyer: (await import('./raises/buyers.ts')).getBuyer,
+      storeAllowlist: { unparsed: (await import('./raises/store-allowlist.ts')).storeAllowlist },
+      open: (await import('./raises/open-raise.ts')).openRaise,
+      deposit: (await import('./raises/buyers.ts')).deposit,
+      withdraw: (await import('./raises/buyers.ts')).withdrawDeposit,
+      claim: (await import('./raises/buyers.ts')).claimBought,
+      refund: (await import('./raises/buyers.ts')).refundDeposit,
+      settle: (await import('./raises/settle-raise.ts')).settleRaise,
+    })
+  },
   async rentReclaims() {
     return verbsOf((await import('../api/rent-reclaims.ts')).rentReclaims, {
       create: (await import('./rent-reclaims.ts')).createRentReclaim,

@@ -24,6 +24,7 @@ import { apiKeyTerms } from './migrations/0012-api-keys.ts'
 import { webhookFilters } from './migrations/0013-webhook-filters.ts'
 import { attentionNotices } from './migrations/0014-attention-notices.ts'
 import { vaultShortages } from './migrations/0015-vault-shortages.ts'
+import { raises } from './migrations/0016-raises.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -65,6 +66,7 @@ const TABLE_NAMES: Record<keyof Tables, true> = {
   counters: true,
   settings: true,
   pools: true,
+  raises: true,
   tickers: true,
   shared_configs: true,
   fee_claims: true,
@@ -133,6 +135,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0013-webhook-filters': webhookFilters,
   '0014-attention-notices': attentionNotices,
   '0015-vault-shortages': vaultShortages,
+  '0016-raises': raises,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -40,6 +40,7 @@ describe('a list', () => {
       'nfts.list': ['owner', 'collection'],
       'goldLocks.list': ['user', 'status'],
       'locks.list': ['mint', 'recipient', 'creator'],
+      'raises.list': ['mint', 'creator'],
       'proposals.list': ['kind', 'status', 'multisig'],
       'ledger.list': ['pool', 'mint', 'party', 'kind', 'account', 'created_after', 'created_before', 'signature'],
       'ledger.summary': ['by', 'pool', 'mint', 'party', 'kind', 'month'],

@@ -132,6 +132,17 @@ describe('the routes', () => {
       POST /v2/proposals/{id}/executions
       POST /v2/proposals/{id}/reclaims
       POST /v2/proposals/{id}/renewals
+      POST /v2/raises
+      GET /v2/raises
+      GET /v2/raises/{id}
+      GET /v2/raises/{id}/buyers/{wallet}
+      POST /v2/raises/{id}/allowlist
+      POST /v2/raises/{id}/openings
+      POST /v2/raises/{id}/deposits
+      POST /v2/raises/{id}/withdrawals
+      POST /v2/raises/{id}/claims
+      POST /v2/raises/{id}/refunds
+      POST /v2/raises/{id}/settlements
       POST /v2/rent-reclaims
       POST /v2/sol-transfers
       POST /v2/token-transfers
@@ -278,6 +289,13 @@ describe('the routes', () => {
       'tokens.close': '*',
       'solTransfers.create': 'refused',
       'tokenTransfers.create': 'airdrop:admin',
+      'raises.create': '*',
+      'raises.open': '*',
+      'raises.deposit': 'refused',
+      'raises.withdraw': 'refused',
+      'raises.claim': 'refused',
+      'raises.refund': 'refused',
+      'raises.settle': '*',
       'rentReclaims.create': '*',
       'multisigs.create': 'refused',
       'proposals.create': '*',
@@ -299,6 +317,7 @@ describe('the routes', () => {
       'sponsorships.submit': 'airdrop:admin',
       'merkleTrees.create': 'airdrop:write',
       'holderSnapshots.create': 'airdrop:write',
+      'raises.storeAllowlist': 'airdrop:write',
       'storage.delegate': 'storage:delegate',
       'events.verify': '*',
       'events.repair': '*',
@@ -343,6 +362,7 @@ describe('the routes', () => {
       'pools.create',
       'proposals.create',
       'proposals.import',
+      'raises.storeAllowlist',
       'proposals.renew',
       'webhookSubscriptions.create',
     ])

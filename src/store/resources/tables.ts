@@ -47,6 +47,45 @@ interface PoolsTable extends Recorded {
   submitted_signature: Generated<string | null>
 }
 
+/** A raise that was built here, or whose pool or allowlist is kept here. */
+interface RaisesTable extends Recorded {
+  /** Address of the raise. */
+  id: string
+  /** Genesis hash of its chain. */
+  genesis: string
+  mint: string
+  quote_mint: string
+  creator: string
+  sale_mode: 'fixed_price' | 'pro_rata' | 'first_come'
+  /** Amounts in digits, raw units. */
+  min: string
+  max: string
+  supply: string
+  /** Its state at the last look; `pending` until it is seen on chain. */
+  state: 'pending' | 'not_started' | 'ongoing' | 'completed' | 'failed'
+  deposited: Generated<string>
+  ends_at: number
+  /** Whether the creator has taken what was raised, or the tokens back. */
+  withdrawn: Generated<0 | 1>
+  /** Plan of its pool, as the request sent it; null without. */
+  pool_json: string | null
+  pool_address: Generated<string | null>
+  /** Whether a worker settles it. */
+  settle: Generated<0 | 1>
+  /** Why the last settlement failed or was refused, and how many did one after another. */
+  settle_error: Generated<string | null>
+  settle_failures: Generated<number>
+  /** Time of the first of those failures. */
+  settle_failed_at: Generated<number | null>
+  /** Signing of the latest settlement. */
+  settle_signing: Generated<string | null>
+  /** Root of the stored allowlist in hex, and its number of entries; null without one. */
+  allowlist_root: Generated<string | null>
+  allowlist_entries: Generated<number | null>
+  /** Time of the next look; null once nothing can change any more. */
+  next_check_at: number | null
+}
+
 /** Latest pool of each ticker; tickers are in upper case. */
 interface TickersTable {
   symbol: string
@@ -176,6 +215,7 @@ interface AssetPiecesTable {
 }
 
 export interface ResourceTables {
+  raises: RaisesTable
   tokens: TokensTable
   pools: PoolsTable
   tickers: TickersTable
