@@ -1,7 +1,9 @@
 /** Shows what the page has checked, and lets a visitor have the whole list checked. */
+
+import type { ClaimSession } from './claim-session.ts'
 import { button, byId, fill, make } from './elements.ts'
 import type { PageSession } from './page-session.ts'
-import type { PageAirdrop } from './site-files.ts'
+import type { PageAirdrop, PageSubject } from './site-files.ts'
 import type { CheckReport } from './verify.ts'
 
 let report: CheckReport | null = null
@@ -17,7 +19,7 @@ function workerUrl(): string {
   )
 }
 
-function checkWholeList(session: PageSession, redraw: () => void): void {
+function checkWholeList(session: ClaimSession, redraw: () => void): void {
   const { subject } = session
   const total = subject.index.count
   report = { checked: 0, total }
@@ -46,14 +48,16 @@ const CLUSTERS: Readonly<Record<string, string>> = {
   testnet: 'Solana Testnet',
 }
 
-export function drawChecks(session: PageSession): void {
+export const clusterWords = ({ clusterName }: PageSubject): string => CLUSTERS[clusterName] ?? 'Solana Localnet'
+
+export function drawChecks(session: ClaimSession): void {
   const section = byId('checks')
   const { rows, state, texts, subject, address } = session
   if (address === null) {
     fill(section, [])
     return
   }
-  const cluster = CLUSTERS[subject.clusterName] ?? 'Solana Localnet'
+  const cluster = clusterWords(subject)
   const roots = state?.rows.map(
     ({ fault }) => fault !== 'otherRoot' && fault !== 'notOnChain' && fault !== 'foreignDistributor',
   )
@@ -76,7 +80,8 @@ export function drawChecks(session: PageSession): void {
   ])
 }
 
-function check({ texts }: PageSession, words: string, passed: boolean | null): HTMLElement {
+/** One line of what was checked; null is not checked yet. */
+export function check({ texts }: PageSession, words: string, passed: boolean | null): HTMLElement {
   const [state, sign] = passed === null ? ['waiting', '·'] : passed ? ['passed', '✓'] : ['failed', '✕']
   const label = texts.text(passed === null ? 'checkWaiting' : passed ? 'checkPassed' : 'checkFailed')
   return make('li', { class: state }, [
@@ -85,7 +90,7 @@ function check({ texts }: PageSession, words: string, passed: boolean | null): H
   ])
 }
 
-function wholeList(session: PageSession): HTMLElement {
+function wholeList(session: ClaimSession): HTMLElement {
   const { texts, subject } = session
   const rows = texts.number(subject.index.count)
   if (report?.fault === null) return check(session, texts.text('checkWhole', { rows }), true)
@@ -107,7 +112,7 @@ function wholeList(session: PageSession): HTMLElement {
 }
 
 function fingerprints(
-  { texts }: PageSession,
+  { texts }: ClaimSession,
   { root, listHash, distributor, mint, symbol, name }: PageAirdrop,
 ): HTMLElement {
   const values = [

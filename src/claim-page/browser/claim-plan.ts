@@ -20,17 +20,23 @@ import { RpcRefusal, type SolanaNode } from './solana-node.ts'
 
 export type MessageVersion = 0 | 'legacy'
 
-/** Claims that one transaction makes. */
+/** What one transaction does. */
 export interface PlannedTransaction {
   instructions: readonly PlainInstruction[]
   units: number
-  /** Raw units by row. */
-  pays: readonly { state: RowState; amount: bigint }[]
   /** Lamports that become rent of accounts. */
   rent: bigint
   /** Accounts that it changes, which determine the priority fee. */
   writable: readonly string[]
 }
+
+export interface PlannedClaim extends PlannedTransaction {
+  /** Raw units by row. */
+  pays: readonly { state: RowState; amount: bigint }[]
+}
+
+/** What a wallet has for costs, and what accounts cost. */
+export type Purse = Pick<WalletState, 'lamports' | 'rentOf'>
 
 /** Compute units of each step, half more than the largest run used. */
 const OPENING_UNITS = 45_000
@@ -89,10 +95,10 @@ export const unsignedTransaction = (
 /**
  * Plans everything that the wallet can claim now. Throws PageFault for a claim that is too large for any transaction.
  */
-export function planClaims(wallet: WalletState): PlannedTransaction[] {
+export function planClaims(wallet: WalletState): PlannedClaim[] {
   const steps = wallet.rows.flatMap((state) => stepsOf(state, wallet))
   const opened = new Set<string>()
-  const planned: PlannedTransaction[] = []
+  const planned: PlannedClaim[] = []
   let batch: Step[] = []
   let instructions: PlainInstruction[] = []
 
@@ -130,7 +136,7 @@ export function planClaims(wallet: WalletState): PlannedTransaction[] {
 
 /** Whether rent and fee take all that the wallet has, so that nothing is left for a priority fee. */
 export const leavesNothing = (
-  { lamports }: Pick<WalletState, 'lamports'>,
+  { lamports }: Pick<Purse, 'lamports'>,
   { rent }: Pick<PlannedTransaction, 'rent'>,
 ): boolean => lamports === rent + SIGNATURE_FEE
 
@@ -138,7 +144,7 @@ export const leavesNothing = (
  * Lamports that the wallet lacks for a transaction at the highest fee, or 0n. The remaining balance must be 0 or at
  * least the rent minimum.
  */
-export function lamportsMissing({ lamports, rentOf }: WalletState, { rent }: PlannedTransaction): bigint {
+export function lamportsMissing({ lamports, rentOf }: Purse, { rent }: PlannedTransaction): bigint {
   const cost = rent + SIGNATURE_FEE + MOST_PRIORITY_FEE
   if (leavesNothing({ lamports }, { rent })) return 0n
   const needed = cost + rentOf(0)

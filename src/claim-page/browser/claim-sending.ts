@@ -2,8 +2,14 @@
 import { pause } from '../../platform/timing.ts'
 import { BLOCKHASH_SLOTS } from '../../solana/constants.ts'
 import { base64Of } from './bytes.ts'
-import { lamportsMissing, leavesNothing, type PlannedTransaction, transactionOf, unitPrice } from './claim-plan.ts'
-import type { WalletState } from './claim-state.ts'
+import {
+  lamportsMissing,
+  leavesNothing,
+  type PlannedTransaction,
+  type Purse,
+  transactionOf,
+  unitPrice,
+} from './claim-plan.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
 import { forgetPendingClaim, keepPendingClaim, type PendingClaim } from './pending-claims.ts'
 import { RpcRefusal, type SolanaNode } from './solana-node.ts'
@@ -55,7 +61,7 @@ const errorWords = (err: unknown): string => JSON.stringify(err).slice(0, 120)
 export async function sendClaim(
   context: SendingContext,
   wallet: ConnectedWallet,
-  state: WalletState,
+  state: Purse,
   planned: PlannedTransaction,
   isAgain = false,
 ): Promise<string> {

@@ -3,7 +3,7 @@ import { button, byId, fill, make, outsideLink } from './elements.ts'
 import type { PageSession } from './page-session.ts'
 import { applyTheme, chosenExplorer, explorersOf, keepNode, ownNode, THEMES, type Theme } from './page-settings.ts'
 import { remember } from './pending-claims.ts'
-import { languagesOf } from './texts.ts'
+import { languagesOf, type PageTexts } from './texts.ts'
 
 let isOpen = false
 let saved = ''
@@ -24,11 +24,11 @@ function select(id: string, label: string, choices: readonly Choice[], value: st
   return make('div', { class: 'field' }, [make('label', { text: label, attributes: { for: id } }), input])
 }
 
-export function drawFooter(session: PageSession, changeLanguage: (code: string) => void): void {
+export function drawFooter(session: PageSession, own: PageTexts, changeLanguage: (code: string) => void): void {
   const { texts, settings, subject } = session
   const focused = document.activeElement?.id
   const explorers = explorersOf(settings, subject, session.node.urls[0] ?? '')
-  const languages = languagesOf(settings).map(({ code, name }) => ({ value: code, label: name }))
+  const languages = languagesOf(settings, own).map(({ code, name }) => ({ value: code, label: name }))
   const themes = THEMES.map((theme) => ({
     value: theme,
     label: texts.text(theme === 'auto' ? 'themeAuto' : theme === 'light' ? 'themeLight' : 'themeDark'),

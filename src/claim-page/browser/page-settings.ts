@@ -2,7 +2,7 @@
  * The visitor's settings: node, language, appearance, explorer. They are stored in this browser, only for this site.
  */
 import { remember, remembered } from './pending-claims.ts'
-import { type ClaimSubject, type Explorer, type SiteSettings, safeUrl } from './site-files.ts'
+import { type Explorer, type PageSubject, type SiteSettings, safeUrl } from './site-files.ts'
 
 /** Public nodes of the clusters, for sites that name none. */
 const PUBLIC_NODES: Readonly<Record<string, string>> = {
@@ -12,26 +12,26 @@ const PUBLIC_NODES: Readonly<Record<string, string>> = {
 }
 const LOCAL_NODE = 'http://127.0.0.1:8899'
 
-const NODE_KEY = (subject: ClaimSubject) => `node:${subject.genesisHash.slice(0, 8)}`
+const NODE_KEY = (subject: PageSubject) => `node:${subject.genesisHash.slice(0, 8)}`
 
 /** The nodes to use: the visitor's own, otherwise those of the site. */
-export function nodeUrls(subject: ClaimSubject, settings: SiteSettings): readonly string[] {
+export function nodeUrls(subject: PageSubject, settings: SiteSettings): readonly string[] {
   const own = ownNode(subject)
   if (own !== null) return [own]
   return settings.rpc.length > 0 ? settings.rpc : [PUBLIC_NODES[subject.clusterName] ?? LOCAL_NODE]
 }
 
 /** The visitor's node for this cluster, or null. */
-export const ownNode = (subject: ClaimSubject): string | null => safeUrl(remembered(NODE_KEY(subject)))
+export const ownNode = (subject: PageSubject): string | null => safeUrl(remembered(NODE_KEY(subject)))
 
 /** Stores or removes the visitor's node; returns whether it is a valid URL of a node. */
-export function keepNode(subject: ClaimSubject, url: string | null): boolean {
+export function keepNode(subject: PageSubject, url: string | null): boolean {
   if (url !== null && safeUrl(url) === null) return false
   remember(NODE_KEY(subject), url)
   return true
 }
 
-export function explorersOf({ explorers }: SiteSettings, { clusterName }: ClaimSubject, node: string): Explorer[] {
+export function explorersOf({ explorers }: SiteSettings, { clusterName }: PageSubject, node: string): Explorer[] {
   if (explorers.length > 0) return [...explorers]
   const query = clusterName === 'mainnet' ? '' : `?cluster=${clusterName}`
   const isPublic = clusterName in PUBLIC_NODES

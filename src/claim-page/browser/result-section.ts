@@ -1,5 +1,6 @@
 /** Shows what a wallet receives, the claimable part, and the claim itself. */
 import { vestedAt } from '../../solana/unlock-schedule.ts'
+import type { ClaimSession } from './claim-session.ts'
 import type { RowState } from './claim-state.ts'
 import { button, byId, fill, make, outsideLink } from './elements.ts'
 import type { TextKey } from './page-fault.ts'
@@ -11,7 +12,7 @@ import type { FoundRow } from './wallet-lookup.ts'
 /** Faults that show that page and chain disagree, so that the page's amounts cannot be trusted. */
 const FALSE_PAGE: ReadonlySet<TextKey> = new Set<TextKey>(['otherRoot', 'otherMint', 'foreignDistributor'])
 
-export function drawResult(session: PageSession): void {
+export function drawResult(session: ClaimSession): void {
   const section = byId('result')
   const { rows, texts, address } = session
   if (address === null) {
@@ -51,7 +52,7 @@ function groupsOf(rows: readonly FoundRow[]): FoundRow[][] {
 const sumOf = <T>(items: readonly T[], amount: (item: T) => bigint) =>
   items.reduce((sum, item) => sum + amount(item), 0n)
 
-function entitlement(session: PageSession, rows: readonly FoundRow[]): HTMLElement {
+function entitlement(session: ClaimSession, rows: readonly FoundRow[]): HTMLElement {
   const { texts, state } = session
   const { decimals = 0, symbol = '' } = rows[0]?.airdrop ?? {}
   const tokens = (amount: bigint) => `${texts.tokens(amount, decimals)} ${symbol}`
@@ -90,7 +91,7 @@ function notes(states: readonly RowState[], texts: VisitorTexts, now: bigint): H
   return [...words].map((text) => make('p', { class: 'hint', text }))
 }
 
-function rowFaults({ state, subject, texts }: PageSession): HTMLElement[] {
+function rowFaults({ state, subject, texts }: ClaimSession): HTMLElement[] {
   const seen = new Map<string, HTMLElement>()
   for (const { fault, row } of state?.rows ?? []) {
     if (fault === null) continue
@@ -108,12 +109,12 @@ function rowFaults({ state, subject, texts }: PageSession): HTMLElement[] {
   return [...seen.values()]
 }
 
-function confirmations(session: PageSession): HTMLElement[] {
+/** What was confirmed while the page is open, with a link to each transaction. */
+export function confirmations(session: PageSession): HTMLElement[] {
   const { texts, settings, subject, node } = session
   const explorer = chosenExplorer(explorersOf(settings, subject, node.urls[0] ?? ''))
-  return session.confirmed.map(({ signature, amounts }) => {
-    const words =
-      amounts === '' ? texts.text('confirmedEarlier') : texts.text('confirmedText', { amount: amounts, symbol: '' })
+  return session.confirmed.map(({ signature, message }) => {
+    const words = texts.text(message.key, message.values)
     const link = explorer
       ? outsideLink(texts.text('viewOn', { explorer: explorer.name }), explorerUrl(explorer, signature))
       : null
@@ -125,7 +126,7 @@ function confirmations(session: PageSession): HTMLElement[] {
   })
 }
 
-function action(session: PageSession): HTMLElement[] {
+function action(session: ClaimSession): HTMLElement[] {
   const { state, plan, texts, wallet, isBusy } = session
   if (state === null) return session.fault ? [retry(session)] : []
   const claimable = sumOf(state.rows, (each) => each.claimable)
@@ -162,7 +163,7 @@ function action(session: PageSession): HTMLElement[] {
   ].filter((child) => child !== null)
 }
 
-const retry = (session: PageSession): HTMLElement => {
+export const retry = (session: PageSession): HTMLElement => {
   const again = button(session.texts.text('refresh'), () => void session.refresh())
   again.disabled = session.isBusy
   return again

@@ -22,11 +22,15 @@ export interface PageAirdrop {
   firstRow: number
 }
 
-export interface ClaimSubject {
+/** The cluster of a page. */
+export interface PageSubject {
   genesisHash: string
   clusterName: string
   /** The cluster's name in the Wallet Standard, such as `solana:mainnet`. */
   chain: `solana:${string}`
+}
+
+export interface ClaimSubject extends PageSubject {
   airdrops: readonly PageAirdrop[]
   index: { bits: number; root: string; count: number }
 }
@@ -62,10 +66,10 @@ const MOST_JSON_BYTES = 262_144
 const READ_MS = 20_000
 
 type Fields = Record<string, unknown>
-const fieldsOf = (value: unknown): Fields =>
+export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 const listOf = (value: unknown, most: number): unknown[] => (Array.isArray(value) ? value.slice(0, most) : [])
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const countOf = (value: unknown, most: number): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most ? value : null
 
@@ -100,7 +104,7 @@ export async function readSiteFile(path: string, most: number): Promise<Uint8Arr
   return bytes
 }
 
-async function readJson(path: string): Promise<unknown> {
+export async function readJson(path: string): Promise<unknown> {
   const bytes = await readSiteFile(path, MOST_JSON_BYTES)
   try {
     return JSON.parse(new TextDecoder().decode(bytes))
@@ -126,11 +130,8 @@ export function subjectOf(json: unknown, path: string): ClaimSubject {
   const damaged = () => new PageFault('fileDamaged', { file: path })
   const root = fieldsOf(json)
   if (root.format !== 'svc-claim-page/1') throw damaged()
-  const cluster = fieldsOf(root.cluster)
-  const genesisHash = textOf(cluster.genesis_hash)
-  if (keyOfAddress(genesisHash) === null) throw damaged()
-  const clusterName = /^[a-z]{1,20}$/.test(textOf(cluster.name)) ? textOf(cluster.name) : ''
-  const chain = /^solana:[a-z]{1,20}$/.test(textOf(cluster.chain)) ? textOf(cluster.chain).slice(7) : 'mainnet'
+  const cluster = clusterOf(root.cluster)
+  if (cluster === null) throw damaged()
   let firstRow = 0
   const airdrops = listOf(root.airdrops, MOST_TREES).map((each): PageAirdrop => {
     const fields = fieldsOf(each)
@@ -157,13 +158,17 @@ export function subjectOf(json: unknown, path: string): ClaimSubject {
   const index = fieldsOf(root.index)
   const [bits, count] = [countOf(index.bits, 24), countOf(index.count, MOST_ROWS)]
   if (airdrops.length === 0 || bits === null || count !== firstRow || !isHash(textOf(index.root))) throw damaged()
-  return {
-    genesisHash,
-    clusterName,
-    chain: `solana:${chain}`,
-    airdrops,
-    index: { bits, root: textOf(index.root), count },
-  }
+  return { ...cluster, airdrops, index: { bits, root: textOf(index.root), count } }
+}
+
+/** The cluster that a file of the site names; null without a genesis hash. */
+export function clusterOf(value: unknown): PageSubject | null {
+  const cluster = fieldsOf(value)
+  const genesisHash = textOf(cluster.genesis_hash)
+  if (keyOfAddress(genesisHash) === null) return null
+  const clusterName = /^[a-z]{1,20}$/.test(textOf(cluster.name)) ? textOf(cluster.name) : ''
+  const chain = /^solana:[a-z]{1,20}$/.test(textOf(cluster.chain)) ? textOf(cluster.chain).slice(7) : 'mainnet'
+  return { genesisHash, clusterName, chain: `solana:${chain}` }
 }
 
 /** A URL that a link or a request may have: https, or http on this machine. */

@@ -3,7 +3,7 @@ import type { TextKey, TextValues } from './page-fault.ts'
 import { readSiteFile, type SiteSettings } from './site-files.ts'
 import english from './texts/en.json' with { type: 'json' }
 
-/** Languages of the page's texts, by their own names. */
+/** Languages of pages' texts, by their own names. */
 const LANGUAGES = {
   en: 'English',
   de: 'Deutsch',
@@ -23,18 +23,30 @@ export interface VisitorTexts {
   date(seconds: bigint): string
 }
 
+/** The texts of a page: those in English, and the languages that it has. */
+export interface PageTexts {
+  english: Readonly<Record<string, string>>
+  languages: readonly string[]
+}
+
+export const CLAIM_TEXTS: PageTexts = { english, languages: Object.keys(LANGUAGES) }
+
 const MOST_TEXT_BYTES = 65_536
 
-export function languagesOf({ languages, texts }: SiteSettings): { code: string; name: string }[] {
-  const offered = languages ?? Object.keys(LANGUAGES)
+export function languagesOf({ languages, texts }: SiteSettings, own: PageTexts): { code: string; name: string }[] {
+  const offered = languages ?? own.languages
   return offered
-    .filter((code) => code in LANGUAGES || code in texts)
+    .filter((code) => own.languages.includes(code) || code in texts)
     .map((code) => ({ code, name: LANGUAGES[code as keyof typeof LANGUAGES] ?? code }))
 }
 
 /** The first language: the visitor's choice, one that the browser prefers, the operator's, or English. */
-export function chosenLanguage(settings: SiteSettings, wanted: readonly (string | null)[]): string {
-  const codes = languagesOf(settings).map(({ code }) => code)
+export function chosenLanguage(
+  settings: SiteSettings,
+  wanted: readonly (string | null)[],
+  own: PageTexts = CLAIM_TEXTS,
+): string {
+  const codes = languagesOf(settings, own).map(({ code }) => code)
   const found = wanted.map((each) => each?.slice(0, 2).toLowerCase()).find((each) => each && codes.includes(each))
   const [fallback = 'en'] = codes
   const given = settings.language
@@ -42,12 +54,12 @@ export function chosenLanguage(settings: SiteSettings, wanted: readonly (string 
 }
 
 /** Loads the texts of a language; a language without a file is in English, apart from the operator's own texts. */
-export async function loadTexts(language: string, settings: SiteSettings): Promise<VisitorTexts> {
-  let texts: Record<string, unknown> = english
-  if (language !== 'en' && language in LANGUAGES) {
+export async function loadTexts(language: string, settings: SiteSettings, own: PageTexts): Promise<VisitorTexts> {
+  let texts: Record<string, unknown> = own.english
+  if (language !== 'en' && own.languages.includes(language)) {
     try {
       const bytes = await readSiteFile(`texts/${language}.json`, MOST_TEXT_BYTES)
-      texts = { ...english, ...JSON.parse(new TextDecoder().decode(bytes)) }
+      texts = { ...own.english, ...JSON.parse(new TextDecoder().decode(bytes)) }
     } catch {
       // The page stays in English rather than without words.
     }
