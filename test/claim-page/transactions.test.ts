@@ -4,19 +4,16 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { claimInstructions } from '../../src/chain/programs/merkle-distributor/building.ts'
 import { claimStatusAddress, tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
+import { firstClaimInstruction, vestedClaimInstruction } from '../../src/claim-page/browser/claim-instructions.ts'
+import { planClaims } from '../../src/claim-page/browser/claim-plan.ts'
+import type { RowState, WalletState } from '../../src/claim-page/browser/claim-state.ts'
 import {
   budgetInstructions,
-  firstClaimInstruction,
   openingInstruction,
-  vestedClaimInstruction,
-} from '../../src/claim-page/browser/claim-instructions.ts'
-import {
   type PlannedTransaction,
-  planClaims,
   transactionOf,
   unsignedTransaction,
-} from '../../src/claim-page/browser/claim-plan.ts'
-import type { RowState, WalletState } from '../../src/claim-page/browser/claim-state.ts'
+} from '../../src/claim-page/browser/planned-transaction.ts'
 import {
   associatedAccountOf,
   claimRecordOf,

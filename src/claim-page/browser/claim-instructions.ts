@@ -1,17 +1,5 @@
-/** The instructions of a claim: compute budget, the token account, the first claim, and the vested amount. */
-
-import { joinBytes } from '../../solana/bytes.ts'
-import {
-  ASSOCIATED_TOKEN_PROGRAM,
-  COMPUTE_BUDGET_PROGRAM,
-  SYSTEM_PROGRAM,
-  TOKEN_PROGRAM,
-} from '../../solana/program-ids.ts'
+/** The instructions of a claim: the first claim, and the vested amount. */
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
-import type { PlainInstruction } from '../../solana/programs/table.ts'
-import { u32Of, u64Of } from './bytes.ts'
-
-type AccountUse = PlainInstruction['accounts'][number]
 
 /** The accounts that every claim of a wallet from a distributor names. */
 export interface ClaimAccounts {
@@ -29,32 +17,6 @@ export interface ProvenLeaf {
   locked: bigint
   proof: readonly Uint8Array[]
 }
-
-const readable = (address: string): AccountUse => ({ address, isSigner: false, isWritable: false })
-const writable = (address: string): AccountUse => ({ address, isSigner: false, isWritable: true })
-const signing = (address: string): AccountUse => ({ address, isSigner: true, isWritable: true })
-
-/** Sets the compute units of the transaction and their price in millionths of a lamport. */
-export const budgetInstructions = (units: number, price: bigint): PlainInstruction[] => [
-  { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: joinBytes([Uint8Array.of(2), u32Of(units)]) },
-  ...(price > 0n
-    ? [{ program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: joinBytes([Uint8Array.of(3), u64Of(price)]) }]
-    : []),
-]
-
-/** Opens the wallet's token account, and does nothing if it is open. */
-export const openingInstruction = ({ wallet, tokenAccount, mint }: ClaimAccounts): PlainInstruction => ({
-  program: ASSOCIATED_TOKEN_PROGRAM,
-  accounts: [
-    signing(wallet),
-    writable(tokenAccount),
-    readable(wallet),
-    readable(mint),
-    readable(SYSTEM_PROGRAM),
-    readable(TOKEN_PROGRAM),
-  ],
-  data: Uint8Array.of(1),
-})
 
 const claimUses = ({ distributor, claimRecord, vault, tokenAccount, wallet }: ClaimAccounts) => ({
   distributor,

@@ -2,6 +2,8 @@
 import { pause } from '../../platform/timing.ts'
 import { BLOCKHASH_SLOTS } from '../../solana/constants.ts'
 import { base64Of } from './bytes.ts'
+import { PageFault, type TextKey } from './page-fault.ts'
+import { forgetPendingClaim, keepPendingClaim, type PendingClaim } from './pending-claims.ts'
 import {
   lamportsMissing,
   leavesNothing,
@@ -9,9 +11,7 @@ import {
   type Purse,
   transactionOf,
   unitPrice,
-} from './claim-plan.ts'
-import { PageFault, type TextKey } from './page-fault.ts'
-import { forgetPendingClaim, keepPendingClaim, type PendingClaim } from './pending-claims.ts'
+} from './planned-transaction.ts'
 import { RpcRefusal, type SolanaNode } from './solana-node.ts'
 import { type ConnectedWallet, messageOf, signatureOf } from './wallet-standard.ts'
 

@@ -1,11 +1,12 @@
 /** The state of the claim page: looks up a wallet, reads its state and sends its claims. */
 import { SOL_DECIMALS } from '../../solana/constants.ts'
-import { lamportsMissing, MOST_PRIORITY_FEE, type PlannedClaim, planClaims, SIGNATURE_FEE } from './claim-plan.ts'
+import { type PlannedClaim, planClaims } from './claim-plan.ts'
 import { followClaim, sendClaim } from './claim-sending.ts'
 import { readWalletState, type WalletState } from './claim-state.ts'
 import type { PageFault } from './page-fault.ts'
 import { type Message, PageSession } from './page-session.ts'
 import { pendingClaimOf } from './pending-claims.ts'
+import { lamportsMissing, MOST_PRIORITY_FEE, SIGNATURE_FEE } from './planned-transaction.ts'
 import { requireKey } from './program-addresses.ts'
 import type { ClaimSubject } from './site-files.ts'
 import { isSponsored, sendSponsoredClaim } from './sponsored-claim.ts'
@@ -63,7 +64,7 @@ export class ClaimSession extends PageSession<ClaimSubject> {
 
   /** Most SOL that all planned transactions cost, as text. */
   solCosts(): string {
-    const costs = this.plan.reduce((sum, { rent }) => sum + rent + SIGNATURE_FEE + MOST_PRIORITY_FEE, 0n)
+    const costs = this.plan.reduce((sum, { takes }) => sum + takes + SIGNATURE_FEE + MOST_PRIORITY_FEE, 0n)
     return this.texts.tokens(((costs + 9_999n) / 10_000n) * 10_000n, SOL_DECIMALS)
   }
 

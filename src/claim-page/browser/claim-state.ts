@@ -7,9 +7,10 @@ import { SYSVAR } from '../../solana/programs/sysvar.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
 import { rentRateIn } from '../../solana/rent.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
-import { bytesOfBase64 } from './bytes.ts'
+import { type ChainRecord, readAccounts } from './chain-records.ts'
 import type { ClaimAccounts } from './claim-instructions.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
+import type { Purse } from './planned-transaction.ts'
 import { associatedAccountOf, claimRecordOf } from './program-addresses.ts'
 import type { SolanaNode } from './solana-node.ts'
 import type { FoundRow } from './wallet-lookup.ts'
@@ -32,47 +33,11 @@ export interface RowState {
   hasTokenAccount: boolean
 }
 
-export interface WalletState {
+export interface WalletState extends Purse {
   wallet: string
-  lamports: bigint
   /** Time of the chain in Unix seconds. */
   now: bigint
   rows: readonly RowState[]
-  rentOf: (bytes: number) => bigint
-}
-
-interface ChainRecord {
-  owner: string
-  lamports: bigint
-  data: Uint8Array
-}
-
-const ACCOUNTS_PER_READING = 100
-
-async function readAccounts(node: SolanaNode, addresses: readonly string[]): Promise<Map<string, ChainRecord | null>> {
-  const found = new Map<string, ChainRecord | null>()
-  for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_READING) {
-    const asked = addresses.slice(at, at + ACCOUNTS_PER_READING)
-    const result = await node.call('getMultipleAccounts', [asked, { encoding: 'base64', commitment: 'confirmed' }])
-    const values = (result as { value?: unknown })?.value
-    if (!Array.isArray(values) || values.length !== asked.length) throw new PageFault('nodeStrange')
-    asked.forEach((address, n) => {
-      found.set(address, parseChainRecord(values[n]))
-    })
-  }
-  return found
-}
-
-function parseChainRecord(value: unknown): ChainRecord | null {
-  if (value === null) return null
-  const { owner, lamports, data } = value as { owner: unknown; lamports: unknown; data: unknown }
-  if (typeof owner !== 'string' || !Array.isArray(data) || typeof data[0] !== 'string')
-    throw new PageFault('nodeStrange')
-  try {
-    return { owner, lamports: BigInt(lamports as number), data: bytesOfBase64(data[0]) }
-  } catch {
-    throw new PageFault('nodeStrange')
-  }
 }
 
 async function accountsOfClaim({ airdrop }: FoundRow, wallet: string): Promise<ClaimAccounts> {

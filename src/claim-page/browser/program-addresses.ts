@@ -31,9 +31,9 @@ export async function findProgramAddress(program: string, ...seeds: readonly Uin
   throw new Error('no bump leads off the curve')
 }
 
-/** The associated token account of SPL Token; the owner may be a program's address. */
-export const associatedAccountOf = (mint: string, owner: string): Promise<string> =>
-  findProgramAddress(ASSOCIATED_TOKEN_PROGRAM, requireKey(owner), requireKey(TOKEN_PROGRAM), requireKey(mint))
+/** The associated token account; the owner may be a program's address. */
+export const associatedAccountOf = (mint: string, owner: string, tokenProgram = TOKEN_PROGRAM): Promise<string> =>
+  findProgramAddress(ASSOCIATED_TOKEN_PROGRAM, requireKey(owner), requireKey(tokenProgram), requireKey(mint))
 
 /** The distributor's record of a wallet's claim, which exists once the wallet has claimed. */
 export const claimRecordOf = (distributor: string, wallet: string): Promise<string> =>

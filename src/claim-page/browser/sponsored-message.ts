@@ -3,8 +3,9 @@ import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { equalBytes, readU32 } from './bytes.ts'
-import { firstClaimInstruction, openingInstruction, vestedClaimInstruction } from './claim-instructions.ts'
+import { firstClaimInstruction, vestedClaimInstruction } from './claim-instructions.ts'
 import type { RowState } from './claim-state.ts'
+import { openingInstruction } from './planned-transaction.ts'
 import { base58Of, keyOfAddress } from './program-addresses.ts'
 
 /**

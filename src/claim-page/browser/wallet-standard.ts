@@ -1,7 +1,7 @@
 /** Finds the wallets of this browser by the Wallet Standard, connects one, and has it sign. */
 import { equalBytes } from './bytes.ts'
-import type { MessageVersion } from './claim-plan.ts'
 import { foreignWords, PageFault } from './page-fault.ts'
+import type { MessageVersion } from './planned-transaction.ts'
 import { base58Of, keyOfAddress } from './program-addresses.ts'
 
 interface StandardAccount {
