@@ -362,8 +362,8 @@ describe('the routes', () => {
       'pools.create',
       'proposals.create',
       'proposals.import',
-      'raises.storeAllowlist',
       'proposals.renew',
+      'raises.storeAllowlist',
       'webhookSubscriptions.create',
     ])
   })
