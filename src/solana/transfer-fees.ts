@@ -16,3 +16,11 @@ export function feeOn(fee: TransferFee | null, amount: bigint): bigint {
   const share = (amount * BigInt(fee.basisPoints) + WHOLE - 1n) / WHOLE
   return share < fee.maximumFee ? share : fee.maximumFee
 }
+
+/** Returns the least raw units that must leave so that this many arrive (spl-token-2022, `calculate_pre_fee_amount`). */
+export function sentFor(fee: TransferFee | null, arriving: bigint): bigint {
+  if (fee === null || fee.basisPoints === 0 || arriving === 0n) return arriving
+  const left = WHOLE - BigInt(fee.basisPoints)
+  const sent = left === 0n ? null : (arriving * WHOLE + left - 1n) / left
+  return sent === null || sent - arriving >= fee.maximumFee ? arriving + fee.maximumFee : sent
+}

@@ -9,10 +9,16 @@ async function derive(seed: string, ...addresses: readonly string[]): Promise<st
   return addressOfKey(find([Buffer.from(seed), ...addresses.map(addressBytes)], new PublicKey(DAMM_V2.id))[0])
 }
 
-/** Returns the address of the one customizable pool of a mint against SOL. */
-export async function dammV2PoolAddress({ mint }: { mint: string }): Promise<string> {
+/** Returns the address of the one customizable pool of a mint against its quote, which is SOL by default. */
+export async function dammV2PoolAddress({
+  mint,
+  quote = WRAPPED_SOL,
+}: {
+  mint: string
+  quote?: string
+}): Promise<string> {
   // The program requires the greater of the two mints first.
-  const mints = [mint, WRAPPED_SOL].sort((a, b) => Buffer.compare(addressBytes(b), addressBytes(a)))
+  const mints = [mint, quote].sort((a, b) => Buffer.compare(addressBytes(b), addressBytes(a)))
   return derive('cpool', ...mints)
 }
 

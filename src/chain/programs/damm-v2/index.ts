@@ -30,7 +30,7 @@ export {
   type WantedAmounts,
 } from './liquidity.ts'
 export { type LockedLiquidity, lockedForGood, lockedLiquidity, type PoolsOfMint, poolsOfMint } from './of-mint.ts'
-export { FEE_BPS } from './opening.ts'
+export { FEE_BPS, freshPool, type PoolPair } from './opening.ts'
 export {
   buildLiquidityAddition,
   buildLiquidityRemoval,
@@ -51,6 +51,7 @@ export {
   readPositions,
 } from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
+export { addToRaisedPool, openRaisedPool, RAISED_POOL_UNITS } from './raised.ts'
 export { type DammV2Pool, dammV2PoolsIn, dammV2PriceText, readDammV2Pool, readDammV2Pools } from './state.ts'
-export { buildDammV2Swap, type DammV2Swap } from './swap.ts'
+export { buildDammV2Swap, type DammV2Swap, type PoolAccounts, tokenAccounts } from './swap.ts'
 export type { PlatformShare } from './types.ts'

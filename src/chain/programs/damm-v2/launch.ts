@@ -2,13 +2,13 @@
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
-import { dammV2PoolAddress, positionAddresses, vaultAddress } from './addresses.ts'
-import { initializePool, LEAST_SOL, planPoolOpening } from './opening.ts'
+import { positionAddresses } from './addresses.ts'
+import { freshPool, initializePool, LEAST_SOL, lockPosition, planPoolOpening } from './opening.ts'
 import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
 import type { PlatformShare, SingleSidedLaunch } from './types.ts'
 
@@ -66,7 +66,7 @@ export const wholePoolUnits = (input: SingleSidedLaunch): number =>
 async function poolInstructions(input: SingleSidedLaunch) {
   const opening = await planPoolOpening(input)
   const { buyLamports: amount, creator, platform } = input
-  const pool = await freshPool(input.mint)
+  const pool = await freshPool({ mint: input.mint })
   const accounts = await tokenAccounts(pool, creator)
   const wrapped = await openWrapped(creator, accounts, amount + LEAST_SOL)
   const opened = [await initializePool(input, pool, opening, accounts)]
@@ -126,30 +126,6 @@ async function openWrapped(
   ]
 }
 
-async function freshPool(mint: string): Promise<PoolAccounts & { baseFeeMode: number }> {
-  const address = await dammV2PoolAddress({ mint })
-  return {
-    address,
-    tokenAMint: mint,
-    tokenBMint: WRAPPED_SOL,
-    tokenAVault: await vaultAddress(mint, address),
-    tokenBVault: await vaultAddress(WRAPPED_SOL, address),
-    tokenAProgram: TOKEN_PROGRAM,
-    tokenBProgram: TOKEN_PROGRAM,
-    baseFeeMode: 0,
-  }
-}
-
-type OpenedPosition = Pick<SingleSidedLaunch, 'creator' | 'positionNft'>
-
-/** The fees remain claimable, but the liquidity can never be withdrawn. */
-async function lockPosition({ creator, positionNft }: OpenedPosition, pool: PoolAccounts, liquidity: bigint) {
-  const { position, positionNftAccount } = await positionAddresses(positionNft)
-  const roles = { pool: pool.address, position, position_nft_account: positionNftAccount, signer: creator }
-  const terms = { permanent_lock_liquidity: liquidity }
-  return (await sdkInstructions())(DAMM_V2.instruction('permanent_lock_position', roles, terms))
-}
-
 /** The denominator of a split. */
 const WHOLE_SHARE = 1_000_000_000
 
@@ -158,7 +134,7 @@ const WHOLE_SHARE = 1_000_000_000
  * token account of its NFT. Throws bad_request for a percentage that leaves one of them nothing.
  */
 async function givePlatformShare(
-  { creator, positionNft }: OpenedPosition,
+  { creator, positionNft }: Pick<SingleSidedLaunch, 'creator' | 'positionNft'>,
   { address: pool }: PoolAccounts,
   { wallet, positionNft: secondNft, percentage }: PlatformShare,
 ): Promise<TransactionInstruction[]> {

@@ -1,12 +1,13 @@
-/** Computes the opening of a single-sided pool: prices and liquidity, checked by the program's rules, and the instruction. */
+/** Computes the opening of a single-sided pool by the program's rules, and builds what opens and locks any pool. */
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { solText } from '../../../solana/amounts.ts'
+import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { MAX_U64, MAX_U128 } from '../../../solana/u64.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
-import { positionAddresses } from './addresses.ts'
+import { dammV2PoolAddress, positionAddresses, vaultAddress } from './addresses.ts'
 import { loadSdk, toBigint } from './program.ts'
 import { dammV2SqrtPrice } from './state.ts'
 import { type PoolAccounts, poolRoles, type TokenAccounts } from './swap.ts'
@@ -19,8 +20,10 @@ export const FEE_BPS = { min: 1, max: 9900 } as const
 export const LEAST_SOL = 1n
 const MAX_BUY = MAX_U64 - LEAST_SOL
 
-interface PoolOpening {
+/** The first price and liquidity of a pool, and the range of both. */
+export interface PoolOpening {
   sqrtPrice: bigint
+  lowest: bigint
   highest: bigint
   liquidity: bigint
 }
@@ -55,15 +58,16 @@ export async function planPoolOpening({
   const mode = sdk.CollectFeeMode.OnlyB
   const liquidity = toBigint(sdk.getLiquidityDeltaFromAmountA(toBn(totalSupply), toBn(sqrtPrice), toBn(highest), mode))
   if (liquidity > MAX_U128) throw refuse('too high')
-  return { sqrtPrice, highest, liquidity }
+  return { sqrtPrice, lowest: sqrtPrice, highest, liquidity }
 }
 
-/** Creates the pool with the whole supply in it, and the creator's position. */
+/** Creates the pool with its first liquidity, and the creator's position. Without a point it is open at once. */
 export async function initializePool(
-  { positionNft, feeBps, creator }: SingleSidedLaunch,
+  { positionNft, feeBps, creator }: Pick<SingleSidedLaunch, 'positionNft' | 'feeBps' | 'creator'>,
   pool: PoolAccounts,
-  { sqrtPrice, highest, liquidity }: PoolOpening,
-  accounts: TokenAccounts,
+  { sqrtPrice, lowest, highest, liquidity }: PoolOpening,
+  accounts: Pick<TokenAccounts, 'tokenA' | 'tokenB'>,
+  activationPoint?: bigint,
 ): Promise<TransactionInstruction> {
   const [{ sdk }, asSdk, { position, positionNftAccount }] = await Promise.all([
     loadSdk(),
@@ -87,13 +91,54 @@ export async function initializePool(
       data: Uint8Array.from(baseFee.data),
       compounding_fee_bps: 0,
       padding: 0,
-      sqrt_min_price: sqrtPrice,
+      sqrt_min_price: lowest,
       sqrt_max_price: highest,
       has_alpha_vault: false,
       liquidity,
       sqrt_price: sqrtPrice,
       activation_type: sdk.ActivationType.Timestamp,
       collect_fee_mode: sdk.CollectFeeMode.OnlyB,
+      ...(activationPoint === undefined ? {} : { activation_point: activationPoint }),
     }),
   )
+}
+
+/** Addresses of what a pool trades, and of their token programs. By default it is an SPL token against SOL. */
+export interface PoolPair {
+  mint: string
+  program?: string
+  quote?: string
+  quoteProgram?: string
+}
+
+/** Returns the accounts of the pool that does not exist yet. */
+export async function freshPool({
+  mint,
+  program = TOKEN_PROGRAM,
+  quote = WRAPPED_SOL,
+  quoteProgram = TOKEN_PROGRAM,
+}: PoolPair): Promise<PoolAccounts & { baseFeeMode: number }> {
+  const address = await dammV2PoolAddress({ mint, quote })
+  return {
+    address,
+    tokenAMint: mint,
+    tokenBMint: quote,
+    tokenAVault: await vaultAddress(mint, address),
+    tokenBVault: await vaultAddress(quote, address),
+    tokenAProgram: program,
+    tokenBProgram: quoteProgram,
+    baseFeeMode: 0,
+  }
+}
+
+/** The fees remain claimable, but the liquidity can never be withdrawn. */
+export async function lockPosition(
+  { creator, positionNft }: Pick<SingleSidedLaunch, 'creator' | 'positionNft'>,
+  pool: Pick<PoolAccounts, 'address'>,
+  liquidity: bigint,
+): Promise<TransactionInstruction> {
+  const { position, positionNftAccount } = await positionAddresses(positionNft)
+  const roles = { pool: pool.address, position, position_nft_account: positionNftAccount, signer: creator }
+  const terms = { permanent_lock_liquidity: liquidity }
+  return (await sdkInstructions())(DAMM_V2.instruction('permanent_lock_position', roles, terms))
 }

@@ -69,7 +69,7 @@ export async function buildPositionOpening(input: PositionOpening): Promise<Unsi
 }
 
 async function additionInstructions(input: LiquidityAddition): Promise<TransactionInstruction[]> {
-  const { pool, maximum, liquidity, payer } = input
+  const { pool, maximum, payer } = input
   const [sdk, accounts] = await Promise.all([sdkInstructions(), tokenAccounts(pool, payer)])
   const sides = [
     { mint: pool.tokenAMint, program: pool.tokenAProgram, decimals: pool.tokenADecimals },
@@ -80,15 +80,20 @@ async function additionInstructions(input: LiquidityAddition): Promise<Transacti
     ...(await Promise.all(sides.map((side) => decimalsProof(payer, side)))),
     ...(await wrapping(payer, pool.tokenAMint, accounts.tokenA, maximum.amountA)),
     ...(await wrapping(payer, pool.tokenBMint, accounts.tokenB, maximum.amountB)),
-    sdk(
-      DAMM_V2.instruction('add_liquidity', liquidityRoles(input, accounts), {
-        liquidity_delta: liquidity,
-        ...thresholds(maximum),
-      }),
-    ),
+    sdk(liquidityAddition(input, accounts)),
     ...accounts.closing,
   ]
 }
+
+/** The instruction alone, for tokens that are in the payer's accounts. */
+export const liquidityAddition = (
+  input: Pick<LiquidityAddition, 'payer' | 'position' | 'liquidity' | 'maximum'> & { pool: PoolAccounts },
+  accounts: Pick<TokenAccounts, 'tokenA' | 'tokenB'>,
+): PlainInstruction =>
+  DAMM_V2.instruction('add_liquidity', liquidityRoles(input, accounts), {
+    liquidity_delta: input.liquidity,
+    ...thresholds(input.maximum),
+  })
 
 const thresholds = ({ amountA, amountB }: TokenAmounts) => ({
   token_a_amount_threshold: amountA,
@@ -216,7 +221,10 @@ const positionRoles = ({ pool, position }: Pick<PositionAct, 'pool' | 'position'
   position_nft_account: position.positionNftAccount,
 })
 
-const liquidityRoles = (act: Omit<PositionAct, 'refreshes'>, { tokenA, tokenB }: TokenAccounts) => ({
+const liquidityRoles = (
+  act: Pick<PositionAct, 'pool' | 'position' | 'payer'>,
+  { tokenA, tokenB }: Pick<TokenAccounts, 'tokenA' | 'tokenB'>,
+) => ({
   ...poolRoles(act.pool),
   ...positionRoles(act),
   token_a_account: tokenA,
