@@ -10,17 +10,19 @@ import { quoted } from './errors.ts'
 /** Counts an issue; its message is created only if the issue is stored. */
 export type Refuse = (position: string, message: () => string) => void
 
+type AmountField = 'amount' | 'amount_locked' | 'cap'
+
 const KIND = { none: 0, text: 1, escapedText: 2, number: 3 } as const
 
 export class AmountCells {
   private readonly scanner: JsonScanner
   private readonly refuse: Refuse
-  private readonly field: 'amount' | 'amount_locked'
+  private readonly field: AmountField
   private starts = new Uint32Array(0)
   private ends = new Uint32Array(0)
   private kinds = new Uint8Array(0)
 
-  constructor(scanner: JsonScanner, refuse: Refuse, field: 'amount' | 'amount_locked') {
+  constructor(scanner: JsonScanner, refuse: Refuse, field: AmountField) {
     this.scanner = scanner
     this.refuse = refuse
     this.field = field
@@ -47,7 +49,7 @@ export class AmountCells {
       this.kinds[entry] = escaped ? KIND.escapedText : KIND.text
       this.starts[entry] = start + 1
       this.ends[entry] = scanner.position - 1
-    } else if (byte === 45 || (byte >= 48 && byte <= 57)) {
+    } else if (this.field !== 'cap' && (byte === 45 || (byte >= 48 && byte <= 57))) {
       scanner.skipNumber()
       this.kinds[entry] = KIND.number
       this.starts[entry] = start
@@ -55,7 +57,8 @@ export class AmountCells {
     } else {
       scanner.skipValue()
       this.kinds[entry] = KIND.none
-      this.refuse(this.position(entry), () => 'must be a digit string of base units, or a number')
+      const more = this.field === 'cap' ? '' : ', or a number'
+      this.refuse(this.position(entry), () => `must be a digit string of base units${more}`)
     }
   }
 

@@ -1,13 +1,22 @@
 /** Builds everything that the store requires from raw bytes; the worker thread runs it and sends back the result. */
 
 import { eachMember, JsonScanner, OPEN_BRACE, OPEN_BRACKET } from '../platform/json-scanner.ts'
+import {
+  type AllowlistPiece,
+  type AllowlistSummary,
+  allowlistOf,
+  allowlistSummary,
+  allowlistTree,
+  piecesOf,
+  repeatedWarnings,
+} from './allowlist.ts'
 import type { Refuse } from './amount-cells.ts'
 import { MAX_DECIMALS } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
 import type { CsvOptions } from './csv.ts'
 import { bytesSource } from './csv-source.ts'
 import { listHash, MAX_STORED_LEAVES, RECORD_BYTES, totalAmount, totalLocked } from './entry-list.ts'
-import { EntryScanner, fieldName } from './entry-scanner.ts'
+import { ALLOWANCE_ENTRY, EntryScanner, fieldName, RECIPIENT_ENTRY } from './entry-scanner.ts'
 import { MAX_ISSUES, MerkleInputError, type MerkleIssue, refuseInput, refuseJson } from './errors.ts'
 import { readRecipientCsv, recipientTree } from './recipient-tree.ts'
 import type { DuplicateMode, SettledRows } from './row-builder.ts'
@@ -42,6 +51,36 @@ export function buildFromRequest(body: Uint8Array): BuiltTree {
   return treeOf(fields, rows, fields.persist !== false)
 }
 
+/** A validated allowlist and the pieces of its tree, without values that cannot be sent between threads. */
+export interface BuiltAllowlist {
+  /** All fields of the request body except `entries`, as sent. */
+  fields: Record<string, unknown>
+  count: number
+  /** Merkle root in hex without a prefix. */
+  root: string
+  summary: AllowlistSummary
+  warnings: string[]
+  pieces: AllowlistPiece[]
+}
+
+/** Builds from the raw body of POST /v2/raises/{id}/allowlist. Throws MerkleInputError like `readTreeRequest`. */
+export function buildAllowlist(body: Uint8Array): BuiltAllowlist {
+  const { fields, ...rows } = readTreeRequest(body, ALLOWLIST_REQUEST)
+  const tree = allowlistTree(allowlistOf(rows))
+  const summary = allowlistSummary(tree.list)
+  return {
+    fields,
+    count: tree.list.count,
+    root: toHex(tree.root),
+    summary,
+    warnings: [
+      ...repeatedWarnings(summary),
+      ...unusableWarnings(unusableWallets(rows.list, MAX_STORED_LEAVES), 'allowlist'),
+    ],
+    pieces: [...piecesOf(tree)],
+  }
+}
+
 /** Builds from CSV bytes. Throws MerkleInputError like `readCsv`. */
 export function buildFromCsv(bytes: Uint8Array, options: CsvOptions = {}): BuiltTree {
   return treeOf({}, readRecipientCsv(bytesSource(bytes), options), true)
@@ -64,18 +103,17 @@ function treeOf(fields: Record<string, unknown>, rows: SettledRows, encode: bool
   }
 }
 
-/** All fields of the body except `entries`. */
-const TREE_REQUEST_FIELDS = [
-  'mint',
-  'airdrop_count',
-  'decimals',
-  'persist',
-  'duplicates',
-  'replace',
-  'mode',
-  'externalUid',
-  'metadata',
-] as const
+/** A body with `entries`: what they are, and all other fields. */
+const TREE_REQUEST = {
+  entry: RECIPIENT_ENTRY,
+  fields: [
+    ...['mint', 'airdrop_count', 'decimals', 'persist', 'duplicates', 'replace', 'mode', 'externalUid', 'metadata'],
+  ],
+}
+const ALLOWLIST_REQUEST: typeof TREE_REQUEST = {
+  entry: ALLOWANCE_ENTRY,
+  fields: ['mode', 'externalUid', 'metadata'],
+}
 
 /**
  * Limits for the bytes and values besides the entries, because they are parsed here and validated on the event loop.
@@ -92,7 +130,7 @@ interface TreeRequest extends SettledRows {
  * Reads the raw request body (UTF-8 JSON). Throws MerkleInputError: malformed JSON with an empty position, other errors
  * with their dotted path. Repeated fields are rejected, where JSON.parse would use the last one.
  */
-export function readTreeRequest(body: Uint8Array): TreeRequest {
+export function readTreeRequest(body: Uint8Array, request = TREE_REQUEST): TreeRequest {
   const issues: MerkleIssue[] = []
   let issueCount = 0
   const refuse: Refuse = (position, message) => {
@@ -120,7 +158,7 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
     )
   }
   const member = (name: string) => {
-    const known = (TREE_REQUEST_FIELDS as readonly string[]).includes(name)
+    const known = request.fields.includes(name)
     const repeated = name === 'entries' ? entriesSent : Object.hasOwn(fields, name)
     if (repeated) refuse(name, () => 'is sent twice')
     else if (!known && name !== 'entries') refuse(fieldName(name), () => 'is not a field of this request')
@@ -128,7 +166,7 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
       entriesSent = true
       if (scanner.peek() === OPEN_BRACKET) {
         const { passed } = scanner
-        entries = new EntryScanner(scanner, refuse)
+        entries = new EntryScanner(scanner, refuse, request.entry)
         entries.scan()
         scanner.passed = passed
       } else {
@@ -162,8 +200,13 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
       const settled = rows.settle((duplicates ?? 'reject') as DuplicateMode, {
         repeated(source, earlier, record) {
           const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)
-          const hint = 'remove one or send duplicates: "sum"'
-          refuse(`entries.${source}.wallet`, () => `${wallet()} is listed twice, first at entries.${earlier}; ${hint}`)
+          const round = rows.rounds?.[record]
+          const where = round === undefined ? '' : ` in round ${round}`
+          const hint = round === undefined ? 'remove one or send duplicates: "sum"' : 'remove one'
+          refuse(
+            `entries.${source}.wallet`,
+            () => `${wallet()} is listed twice${where}, first at entries.${earlier}; ${hint}`,
+          )
         },
         miscased(source, earlier, record) {
           const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)

@@ -44,6 +44,11 @@ export const COLUMN_NAMES = known({
     says: 'how much of it vests',
     names: ['amount locked', 'locked amount', 'locked'],
   },
+  round: {
+    weight: 'decides',
+    says: 'in which round of a raise a wallet may buy',
+    names: ['raise round', 'presale round'],
+  },
   name: { weight: 'harmless', says: 'the name of an NFT, or of a person', names: ['name'] },
   uri: { weight: 'harmless', says: 'where the metadata of an NFT is', names: ['uri', 'metadata uri', 'metadata url'] },
   start: {

@@ -23,6 +23,10 @@ export interface ListForm {
   leaves?: readonly ColumnRole[]
   /** What to do with the columns of a schedule, which this list does not read. */
   schedule?: string
+  /** Names, as of `plainName`, that are known in this list alone. */
+  names?: ReadonlyMap<string, ColumnRole>
+  /** How a row is written, for messages; the default is `wallet,amount`. */
+  row?: string
 }
 
 /** A column that is not read, and must say nothing that decides. */
@@ -59,6 +63,21 @@ export const RECIPIENT_FORM: ListForm = {
   needs: ['wallet', 'amount'],
   schedule: AIRDROP_SCHEDULE,
 }
+
+/** The allowlist of a raise: the amount is the most that a wallet may pay in its round. */
+export const ALLOWLIST_FORM: ListForm = {
+  reads: ['wallet', 'amount', 'round'],
+  needs: ['wallet', 'amount'],
+  names: new Map([
+    ...['cap', 'deposit cap', 'max deposit', 'limit'].map((name) => [plainName(name), 'amount'] as const),
+    ['round', 'round'],
+  ]),
+  row: 'wallet,cap',
+}
+
+/** What a column of this very name is in a list; undefined for an unknown one. */
+export const roleIn = ({ names }: ListForm, name: string): ColumnRole | undefined =>
+  names?.get(plainName(name)) ?? roleOf(name)
 
 export const SCHEDULE_ROLES: readonly ColumnRole[] = [
   ...(['start', 'cliff', 'cliff_months', 'cliff_days', 'cliff_amount', 'end', 'periods', 'frequency'] as const),
@@ -100,7 +119,7 @@ export function planColumns(names: readonly string[], form: ListForm, choices: C
   const cells = new Map<ColumnRole, number>()
   for (const role of form.reads) {
     const at = chosen.get(role)
-    const found = names.flatMap((name, cell) => (roleOf(name) === role && isFree(cell) ? [cell] : []))
+    const found = names.flatMap((name, cell) => (roleIn(form, name) === role && isFree(cell) ? [cell] : []))
     const [first, second] = at === undefined ? found : [at]
     if (first !== undefined && second !== undefined) return { cell: second, message: twice(names, role, found) }
     if (first !== undefined) cells.set(role, first)
@@ -108,7 +127,7 @@ export function planColumns(names: readonly string[], form: ListForm, choices: C
   const taken = () => [...cells.values()]
   if (form.needs.includes('wallet') && !cells.has('wallet') && names.length === 2 && cells.has('amount')) {
     const other = 1 - (cells.get('amount') ?? 0)
-    if (isFree(other) && roleOf(names[other] ?? '') === undefined) cells.set('wallet', other)
+    if (isFree(other) && roleIn(form, names[other] ?? '') === undefined) cells.set('wallet', other)
   }
   const missing = form.needs.find((role) => !cells.has(role))
   if (missing !== undefined) return { cell: 0, message: noRole(missing, names, taken()) }
@@ -127,7 +146,7 @@ function unread(
   for (const cell of names.keys()) {
     if (of.taken.includes(cell)) continue
     const name = shownColumn(names, cell)
-    const role = roleOf(name) ?? roleByWord(name)
+    const role = roleIn(form, name) ?? roleByWord(name)
     ignored.push(name)
     const isChosen = role !== undefined && of.chosen.has(role)
     const decides = role !== undefined && COLUMN_NAMES[role].weight === 'decides' && !form.leaves?.includes(role)

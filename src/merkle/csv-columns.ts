@@ -5,9 +5,11 @@ import {
   type ColumnChoices,
   type ColumnPlan,
   columnNamed,
+  type ListForm,
   type PlanFault,
   planColumns,
   RECIPIENT_FORM,
+  roleIn,
   shownColumn,
   type WatchedColumn,
 } from './column-plan.ts'
@@ -28,6 +30,10 @@ export interface CsvColumns {
    * or -1.
    */
   locked: number
+  /** Column of the round in an allowlist, or -1. */
+  round: number
+  /** What is read of the list. */
+  form: ListForm
   /** Number of cells of the first record, which every record has. */
   width: number
   /** Columns without a name: a number in one is refused, because it may belong to the amount. */
@@ -56,9 +62,13 @@ interface ColumnFault extends PlanFault {
  */
 export function readColumns(
   scanner: CsvScanner,
-  { decimals, ...choices }: ColumnChoices & { decimals?: number | undefined } = {},
+  {
+    decimals,
+    form = RECIPIENT_FORM,
+    ...choices
+  }: ColumnChoices & { decimals?: number | undefined; form?: ListForm | undefined } = {},
 ): CsvColumns | ColumnFault {
-  const columns = columnsOf(scanner, choices)
+  const columns = columnsOf(scanner, choices, form)
   const found = 'message' in columns ? columns : (unitsFault(columns, decimals) ?? columns)
   if (scanner.lastComment < 0 || ('header' in columns && columns.header)) return found
   const comment = new CsvScanner(scanner.bytes, { comments: false, findSeparator: true })
@@ -67,8 +77,9 @@ export function readColumns(
   if (comment.fault !== undefined || comment.cells !== scanner.cells) return found
   const texts = textsOf(comment)
   texts[0] = texts[0]?.replace(/^#\s*/, '') || '#'
-  if (!['wallet', 'amount'].every((role) => texts.filter((text) => roleOf(text) === role).length === 1)) return found
-  const named = namedColumns(texts, choices)
+  if (!['wallet', 'amount'].every((role) => texts.filter((text) => roleIn(form, text) === role).length === 1))
+    return found
+  const named = namedColumns(texts, choices, form)
   if ('message' in named) return named
   return unitsFault(named, decimals) ?? { ...named, header: 'comment' }
 }
@@ -82,24 +93,25 @@ export const isHeader = (texts: readonly string[]): boolean =>
     (text) => text === '' || (text.length < 32 && !isNumeric(text) && (/\p{L}/u.test(text) || /^[#%]$/.test(text))),
   )
 
-function columnsOf(scanner: CsvScanner, choices: ColumnChoices): CsvColumns | ColumnFault {
+function columnsOf(scanner: CsvScanner, choices: ColumnChoices, form: ListForm): CsvColumns | ColumnFault {
   const texts = textsOf(scanner)
   const width = texts.length
-  const hasRole = texts.some((text) => ['wallet', 'amount', 'locked'].includes(roleOf(text) ?? ''))
+  const hasRole = texts.some((text) => ['wallet', 'amount', 'locked', 'round'].includes(roleIn(form, text) ?? ''))
   const hasWallet = texts.some((text) => keyFromBase58(text) !== undefined)
   const isNamed = [choices.wallet, choices.amount].some((name) => name !== undefined && texts.includes(name))
   if (!hasWallet && (hasRole || isNamed || (width > 1 && isHeader(texts)))) {
-    return unseenIn(scanner, texts) ?? namedColumns(texts, choices)
+    return unseenIn(scanner, texts) ?? namedColumns(texts, choices, form)
   }
-  if (width === 1) return { cell: 0, message: oneColumnFault(texts[0] ?? '') }
-  return numberedColumns(texts, choices)
+  if (width === 1) return { cell: 0, message: oneColumnFault(texts[0] ?? '', form) }
+  return numberedColumns(texts, choices, form)
 }
 
-function namedColumns(texts: readonly string[], choices: ColumnChoices): CsvColumns | PlanFault {
-  const plan = planColumns(texts, RECIPIENT_FORM, choices)
+function namedColumns(texts: readonly string[], choices: ColumnChoices, list: ListForm): CsvColumns | PlanFault {
+  const plan = planColumns(texts, list, choices)
   if ('message' in plan) return plan
   const { cells } = plan
   return completed(texts, plan, {
+    form: list,
     header: true,
     category: -1,
     unnamed: plan.watched.flatMap(({ cell }) =>
@@ -109,9 +121,10 @@ function namedColumns(texts: readonly string[], choices: ColumnChoices): CsvColu
 }
 
 /** The columns of a file without a header: wallet and amount, or the four columns of Streamflow and Jito. */
-function numberedColumns(texts: readonly string[], choices: ColumnChoices): CsvColumns | PlanFault {
+function numberedColumns(texts: readonly string[], choices: ColumnChoices, list: ListForm): CsvColumns | PlanFault {
   const width = texts.length
   const isFourColumns =
+    list.reads.includes('locked') &&
     choices.amount === undefined &&
     width === 4 &&
     keyFromBase58(texts[0] ?? '') !== undefined &&
@@ -142,6 +155,7 @@ function numberedColumns(texts: readonly string[], choices: ColumnChoices): CsvC
     .map((cell) => ({ cell, name: shownColumn(none, cell), role: undefined }))
   const plan = { cells, watched, ignored: others.map((cell) => shownColumn(none, cell)), overruled: [] }
   return completed(texts, plan, {
+    form: list,
     header: false,
     category: isFourColumns ? 3 : -1,
     unnamed: watched.map(({ cell }) => cell),
@@ -151,15 +165,16 @@ function numberedColumns(texts: readonly string[], choices: ColumnChoices): CsvC
 function completed(
   texts: readonly string[],
   { cells, ...plan }: ColumnPlan,
-  form: Pick<CsvColumns, 'header' | 'category' | 'unnamed'>,
+  found: Pick<CsvColumns, 'form' | 'header' | 'category' | 'unnamed'>,
 ): CsvColumns {
-  const shown = (cell: number) => (form.header ? shownColumn(texts, cell) : `column ${cell + 1}`)
+  const shown = (cell: number) => (found.header ? shownColumn(texts, cell) : `column ${cell + 1}`)
   return {
-    ...form,
+    ...found,
     ...plan,
     wallet: cells.get('wallet') ?? 0,
     amount: cells.get('amount') ?? 1,
     locked: cells.get('locked') ?? -1,
+    round: cells.get('round') ?? -1,
     width: texts.length,
     read: Object.fromEntries([...cells].map(([role, cell]) => [role, shown(cell)])),
   }
@@ -188,10 +203,13 @@ function unseenIn(scanner: CsvScanner, texts: readonly string[]): ColumnFault | 
   return { cell, offset, message: `the header has ${unseen.name} here; remove it` }
 }
 
-function oneColumnFault(text: string): string {
+function oneColumnFault(text: string, form: ListForm): string {
   const other = text.includes('|') ? ', not by "|"' : ''
-  return `only one column; a row is wallet,amount separated by a comma, a semicolon or a tab${other}`
+  return `only one column; a row is ${rowOf(form)} separated by a comma, a semicolon or a tab${other}`
 }
+
+/** How a row of the list is written. */
+export const rowOf = ({ row = 'wallet,amount' }: ListForm): string => row
 
 /**
  * Describes everything that was read or ignored besides wallets and amounts, in sentences, so that nothing happens

@@ -1,13 +1,14 @@
 /** Explains faults of a row or an amount of a recipient CSV, and what to write instead. */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS } from './amounts.ts'
-import type { CsvColumns } from './csv-columns.ts'
+import type { ListForm } from './column-plan.ts'
+import { type CsvColumns, rowOf } from './csv-columns.ts'
 import type { CsvScanner } from './csv-scanner.ts'
 import { quoted } from './errors.ts'
 import { isNumeric } from './unread-columns.ts'
 
-export const noRows = ({ comments }: CsvScanner): string =>
-  `no rows; a row is wallet,amount${comments === 0 ? '' : `, and ${comments} begin with #, which makes them comments`}`
+export const noRows = ({ comments }: CsvScanner, form: ListForm): string =>
+  `no rows; a row is ${rowOf(form)}${comments === 0 ? '' : `, and ${comments} begin with #, which makes them comments`}`
 export const BLANK = { offset: 0, message: '' }
 
 /**
@@ -21,7 +22,7 @@ export function shapeFault(scanner: CsvScanner, columns: CsvColumns): typeof BLA
   const first = columns.header ? 'header' : 'first row'
   if (cells <= columns.wallet || cells <= amount) {
     const missing = cells <= columns.wallet ? 'wallet' : 'amount'
-    return { offset: ends[cells - 1] ?? 0, message: `the ${missing} is missing; a row is wallet,amount` }
+    return { offset: ends[cells - 1] ?? 0, message: `the ${missing} is missing; a row is ${rowOf(columns.form)}` }
   }
   if (cells > width || unnamed.some((cell) => cell < cells && isNumeric(scanner.text(cell)))) {
     const shape = cells > width ? `${cells} cells, but the ${first} has ${width}; ` : ''
@@ -50,7 +51,7 @@ export const mayBeCut = (scanner: CsvScanner, { amount }: CsvColumns): boolean =
   /^\d{3}(\.\d+)?$/.test(scanner.text(amount + 1))
 
 /** Explains numbers after an amount whose meaning no header gives. */
-export function numbersFault(scanner: CsvScanner, { amount, header, category }: CsvColumns): string {
+export function numbersFault(scanner: CsvScanner, { amount, header, category, form }: CsvColumns): string {
   const texts = [scanner.text(amount)]
   for (let cell = amount + 1; cell < scanner.cells && isNumeric(scanner.text(cell)); cell++)
     texts.push(scanner.text(cell))
@@ -62,7 +63,7 @@ export function numbersFault(scanner: CsvScanner, { amount, header, category }: 
   const shown = quoted(texts.join(','))
   const named = header
     ? 'give each column a name in the header'
-    : `begin the file with a header, as in wallet,amount,${category < 0 ? 'usd' : 'locked,category'}`
+    : `begin the file with a header, as in ${form.reads.includes('round') ? 'wallet,cap,round' : `wallet,amount,${category < 0 ? 'usd' : 'locked,category'}`}`
   if (!/\d{4}/.test(whole) && rest.every((group) => /^\d{3}(\.\d+)?$/.test(group)))
     return `${shown} reads as a thousands separator; write the amount without, or ${named}`
   if (rest.length === 1 && /^\d+$/.test(whole) && /^\d+$/.test(rest[0] ?? ''))
@@ -76,7 +77,7 @@ export const isAmbiguous = (text: string): boolean => /^[1-9]\d{0,2}[,.]\d{3}$/.
 /** Explains why an amount cell cannot be read, and what to write instead. */
 export function cellFault(text: string, status: number, decimals: number | undefined, name = 'amount'): string {
   const shown = `${name} ${quoted(text)}`
-  if (text === '') return 'the amount is empty'
+  if (text === '') return `the ${name} is empty`
   if (status === AMOUNT_STATUS.overflow)
     return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
   if (status === AMOUNT_STATUS.fraction) {

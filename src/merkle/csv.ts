@@ -1,15 +1,16 @@
 /** Reads a recipient CSV into a packed list, and collects every error with its line and column. */
 import { AMOUNT_STATUS, amountFrom, readAmount } from './amounts.ts'
 import { decodeKey, isLowerCased, walletFault } from './base58.ts'
-import { type ColumnChoices, RECIPIENT_FORM } from './column-plan.ts'
+import { type ColumnChoices, type ListForm, RECIPIENT_FORM } from './column-plan.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
 import { BLANK, cellFault, isAmbiguous, mayBeCut, noRows, numbersFault, shapeFault } from './csv-faults.ts'
 import { CsvScanner } from './csv-scanner.ts'
 import { LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
+import { quoted } from './errors.ts'
 import { fileKindFault, unseenCharacter } from './file-faults.ts'
 import { PlacedFaults, type RefuseAt } from './placed-faults.ts'
 import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
-import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
+import { type DuplicateMode, ROUND_FAULT, RowBuilder, roundOf, type SettledRows } from './row-builder.ts'
 import { UnreadColumns } from './unread-columns.ts'
 
 export interface CsvOptions {
@@ -23,6 +24,8 @@ export interface CsvOptions {
   duplicates?: DuplicateMode
   /** What a person says about the columns. */
   columns?: ColumnChoices
+  /** What is read of the list; the default is recipients with amounts. */
+  form?: ListForm
   onProgress?: BuildProgress
 }
 
@@ -40,7 +43,7 @@ const COMMA = 44
 
 /** Reads a CSV (UTF-8). Throws MerkleInputError with positions `NAME:LINE:COLUMN`. */
 export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
-  const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
+  const { name = 'csv', decimals, duplicates = 'reject', form = RECIPIENT_FORM, onProgress } = options
   const faults = new PlacedFaults(bytes, name)
   const refuse: RefuseAt = (...fault) => faults.refuse(...fault)
   const kind = fileKindFault(bytes)
@@ -51,7 +54,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
 
   const scanner = new CsvScanner(bytes, { findSeparator: true })
   if (!scanner.next()) {
-    refuse(0, () => noRows(scanner))
+    refuse(0, () => noRows(scanner, form))
     return faults.throw()
   }
   const { fault: firstFault } = scanner
@@ -60,19 +63,19 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     return faults.throw()
   }
   const choices = options.columns ?? {}
-  const columns = readColumns(scanner, { ...choices, decimals })
+  const columns = readColumns(scanner, { ...choices, decimals, form })
   if ('message' in columns) {
     refuse(columns.offset ?? scanner.starts[columns.cell] ?? 0, () => columns.message)
     return faults.throw()
   }
 
-  const unread = new UnreadColumns(columns.watched, RECIPIENT_FORM, {
+  const unread = new UnreadColumns(columns.watched, form, {
     choices,
     refuse: (...fault) => faults.refuseColumn(...fault),
   })
   const looks = columns.watched.length > 0 || choices.isUnpaidOnly === true
   // The shortest row with a wallet has 32 characters, a comma and a line end.
-  const rows = new RowBuilder(Math.ceil((bytes.length + 1) / 34) + 1)
+  const rows = new RowBuilder(Math.ceil((bytes.length + 1) / 34) + 1, { hasRounds: form.reads.includes('round') })
   let more = columns.header === true ? scanner.next() : true
   let rowCount = 0
   const locked = new Uint8Array(LOCKED_BYTES)
@@ -112,6 +115,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
       refuseCell(scanner, columns.amount, refuse, (text) => cellFault(text, status, decimals))
     }
     const isLockedRead = readLocked(scanner, columns.locked, decimals, locked, refuse)
+    if (rows.rounds !== undefined) rows.rounds[rows.count] = readRound(scanner, columns.round, refuse)
     if (!isWallet) continue
     if (isLockedRead && status === AMOUNT_STATUS.ok && !rows.lock(rows.count, locked)) {
       const sum = amountFrom(rows.bytes, at + 32) + amountFrom(locked, 0)
@@ -120,7 +124,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     rows.append(walletStart, bytes, walletStart, walletEnd)
   }
   onProgress?.(rowCount, rowCount, 'read')
-  if (rowCount === 0) refuse(0, () => noRows(scanner))
+  if (rowCount === 0) refuse(0, () => noRows(scanner, form))
   if (looks && rowCount > 0) unread.finish()
   if (isEachCut && cut !== undefined) {
     const { offset, message } = cut
@@ -182,4 +186,12 @@ function readLocked(
   if (/^0+(\.0*)?$/.test(text)) return true
   refuseCell(scanner, cell, refuse, () => cellFault(text, status, decimals, 'locked amount'))
   return false
+}
+
+/** Reads the round of a row, 1 if the list has no such column. */
+function readRound(scanner: CsvScanner, cell: number, refuse: RefuseAt): number {
+  if (cell < 0) return 1
+  const round = roundOf(scanner.text(cell))
+  if (round === undefined) refuseCell(scanner, cell, refuse, (text) => `round ${quoted(text)} ${ROUND_FAULT}`)
+  return round ?? 1
 }

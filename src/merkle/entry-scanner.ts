@@ -17,13 +17,28 @@ import { AmountCells, type Refuse } from './amount-cells.ts'
 import { decodeKey, isLowerCased, walletFault } from './base58.ts'
 import { LOCKED_BYTES, MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
 import { quoted } from './errors.ts'
-import { RowBuilder } from './row-builder.ts'
+import { ROUND_FAULT, RowBuilder, roundOf } from './row-builder.ts'
 
 /** The shortest entry with a valid wallet is `{"wallet":"…"}` with 32 characters. */
 const LEAST_BYTES_WITH_WALLET = 45
-const WALLET_KEY = Uint8Array.from('"wallet"', (character) => character.charCodeAt(0))
-const AMOUNT_KEY = Uint8Array.from('"amount"', (character) => character.charCodeAt(0))
-const LOCKED_KEY = Uint8Array.from('"amount_locked"', (character) => character.charCodeAt(0))
+const keyOf = (name: string) => Buffer.from(`"${name}"`)
+const WALLET_KEY = keyOf('wallet')
+
+/** What an entry has besides its wallet. */
+interface EntryKind {
+  readonly amount: 'amount' | 'cap'
+  readonly amountKey: Uint8Array
+  readonly other: 'amount_locked' | 'round'
+  readonly otherKey: Uint8Array
+}
+
+/** The entries of a tree of recipients, and of the allowlist of a raise. */
+export const RECIPIENT_ENTRY = kindOf('amount', 'amount_locked')
+export const ALLOWANCE_ENTRY = kindOf('cap', 'round')
+
+function kindOf(amount: EntryKind['amount'], other: EntryKind['other']): EntryKind {
+  return { amount, amountKey: keyOf(amount), other, otherKey: keyOf(other) }
+}
 
 /**
  * Returns a client's field name in a form that is safe in a dotted position: escaped where it must be, never quoted.
@@ -38,6 +53,7 @@ export class EntryScanner {
   count = 0
   private readonly scanner: JsonScanner
   private readonly refuse: Refuse
+  private readonly kind: EntryKind
   /** The record of each entry, -1 if its wallet was rejected. */
   private records = new Int32Array(0)
   /** The base58 text of the wallet that was decoded last. */
@@ -46,13 +62,14 @@ export class EntryScanner {
   /** Created with the first entry that has one. */
   private locked: AmountCells | undefined
 
-  constructor(scanner: JsonScanner, refuse: Refuse) {
+  constructor(scanner: JsonScanner, refuse: Refuse, kind = RECIPIENT_ENTRY) {
     this.scanner = scanner
     this.refuse = refuse
-    this.amounts = new AmountCells(scanner, refuse, 'amount')
+    this.kind = kind
+    this.amounts = new AmountCells(scanner, refuse, kind.amount)
     const wallets = Math.ceil(scanner.bytes.length / LEAST_BYTES_WITH_WALLET)
     // One additional record, for decoding a text that turns out not to be a wallet.
-    this.rows = new RowBuilder(Math.min(MAX_STORED_LEAVES, wallets) + 1)
+    this.rows = new RowBuilder(Math.min(MAX_STORED_LEAVES, wallets) + 1, { hasRounds: kind.other === 'round' })
     this.makeRoom(wallets)
   }
 
@@ -77,7 +94,8 @@ export class EntryScanner {
       else if (scanner.peek() === OPEN_BRACE) this.scanEntry()
       else {
         scanner.skipValue()
-        this.refuse(`entries.${this.count}`, () => 'must be an object { wallet, amount, amount_locked? }')
+        const { amount, other } = this.kind
+        this.refuse(`entries.${this.count}`, () => `must be an object { wallet, ${amount}, ${other}? }`)
       }
       this.count++
     } while (scanner.take(COMMA))
@@ -103,12 +121,13 @@ export class EntryScanner {
   }
 
   private scanEntry(): void {
-    const { scanner, rows, count } = this
+    const { scanner, rows, count, kind } = this
     if (count >= this.records.length) this.makeRoom(2 * count + 1)
     let wallet = false
     let amount = false
-    let locked = false
+    let other = false
     let decoded = false
+    let round = 1
     scanner.expect(OPEN_BRACE)
     if (!scanner.take(CLOSE_BRACE)) {
       do {
@@ -122,29 +141,31 @@ export class EntryScanner {
           if (wallet) this.refuse(`entries.${count}.wallet`, () => 'is sent twice')
           wallet = true
           decoded = this.scanWallet()
-        } else if (this.keyIs(keyStart, keyEnd, escaped, AMOUNT_KEY)) {
-          if (amount) this.refuse(`entries.${count}.amount`, () => 'is sent twice')
+        } else if (this.keyIs(keyStart, keyEnd, escaped, kind.amountKey)) {
+          if (amount) this.refuse(`entries.${count}.${kind.amount}`, () => 'is sent twice')
           amount = true
           this.amounts.scan(count)
-        } else if (this.keyIs(keyStart, keyEnd, escaped, LOCKED_KEY)) {
-          if (locked) this.refuse(`entries.${count}.amount_locked`, () => 'is sent twice')
-          locked = true
-          this.lockedCells().scan(count)
+        } else if (this.keyIs(keyStart, keyEnd, escaped, kind.otherKey)) {
+          if (other) this.refuse(`entries.${count}.${kind.other}`, () => 'is sent twice')
+          other = true
+          if (kind.other === 'round') round = this.scanRound()
+          else this.lockedCells().scan(count)
         } else {
           scanner.skipValue()
           const name = () => fieldName(scanner.value(keyStart, keyEnd) as string)
           this.refuse(
             `entries.${count}.${name()}`,
-            () => 'is not a field of an entry, which has wallet, amount and amount_locked',
+            () => `is not a field of an entry, which has wallet, ${kind.amount} and ${kind.other}`,
           )
         }
       } while (scanner.take(COMMA))
       scanner.expect(CLOSE_BRACE)
     }
     if (!wallet) this.refuse(`entries.${count}.wallet`, () => 'is required')
-    if (!amount) this.refuse(`entries.${count}.amount`, () => 'is required')
+    if (!amount) this.refuse(`entries.${count}.${kind.amount}`, () => 'is required')
     if (!decoded) return
     this.records[count] = rows.count
+    if (rows.rounds !== undefined) rows.rounds[rows.count] = round
     rows.append(count, this.wallet.text, this.wallet.start, this.wallet.end)
   }
 
@@ -170,6 +191,16 @@ export class EntryScanner {
     if (isKey && !isLowerCased(wallet.text, wallet.start, wallet.end)) return true
     this.refuse(`entries.${count}.wallet`, () => walletFault(text()))
     return false
+  }
+
+  /** Reads the round at the cursor; 1, with an issue, if it is none. */
+  private scanRound(): number {
+    const { scanner } = this
+    const { start, end } = scanner.cell()
+    const round = roundOf(scanner.text(start, end))
+    if (round === undefined)
+      this.refuse(`entries.${this.count}.round`, () => `${quoted(scanner.text(start, end))} ${ROUND_FAULT}`)
+    return round ?? 1
   }
 
   private lockedCells(): AmountCells {

@@ -45,7 +45,9 @@ export class PlacedFaults {
     const wallet = (record: number) => keyToBase58(rows.bytes, record * RECORD_BYTES)
     return {
       repeated: (source, earlier, record) => {
-        const message = () => `wallet ${wallet(record)} is listed twice (remove a row or sum duplicates), first at`
+        const round = rows.rounds?.[record]
+        const way = round === undefined ? ' (remove a row or sum duplicates)' : ` in round ${round} (remove a row)`
+        const message = () => `wallet ${wallet(record)} is listed twice${way}, first at`
         this.refuse(source, message, earlier)
       },
       miscased: (source, earlier, record) => {

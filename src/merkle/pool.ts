@@ -3,7 +3,7 @@
  * alive.
  */
 import type { Worker } from 'node:worker_threads'
-import type { BuiltTree } from './built-tree.ts'
+import type { BuiltAllowlist, BuiltTree } from './built-tree.ts'
 import { MerkleInputError } from './errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './worker.ts'
 
@@ -39,7 +39,7 @@ type CsvSettings = NonNullable<WorkerRequest['csv']>
 
 interface Job {
   request: WorkerRequest
-  resolve(built: BuiltTree): void
+  resolve(built: BuiltTree | BuiltAllowlist): void
   reject(error: Error): void
 }
 
@@ -71,6 +71,11 @@ export class TreePool {
     return this.submit({ kind: 'csv', bytes: ownBytes(bytes), csv })
   }
 
+  /** Builds from the raw body of POST /v2/raises/{id}/allowlist, like `buildFromRequest`. */
+  buildAllowlist(body: ArrayBuffer | Uint8Array<ArrayBuffer>): Promise<BuiltAllowlist> {
+    return this.submit({ kind: 'allowlist', bytes: ownBytes(body) })
+  }
+
   /** Rejects running and waiting builds and terminates the worker; later builds are rejected. */
   async close(): Promise<void> {
     this.closed = true
@@ -82,14 +87,14 @@ export class TreePool {
     await worker?.terminate()
   }
 
-  private submit(request: WorkerRequest): Promise<BuiltTree> {
+  private submit<T extends BuiltTree | BuiltAllowlist>(request: WorkerRequest): Promise<T> {
     if (this.closed) return Promise.reject(new TreeWorkerError('the merkle worker was closed'))
     const waiting = this.queue.reduce((sum, job) => sum + job.request.bytes.length, 0)
     if (this.queue.length >= this.maxQueued || (waiting > 0 && waiting + request.bytes.length > this.maxQueuedBytes)) {
       return Promise.reject(new TreePoolBusyError(`${this.queue.length} trees are waiting to be built; try again`))
     }
     return new Promise((resolve, reject) => {
-      this.queue.push({ request, resolve, reject })
+      this.queue.push({ request, resolve: (built) => resolve(built as T), reject })
       this.runNext()
     })
   }

@@ -15,6 +15,8 @@ export interface SettledRows {
   merged: number
   /** Number of leaves with neither an amount nor a locked one; they are valid, but claiming them is pointless. */
   zeroAmounts: number
+  /** The round of each entry of an allowlist, from 1; absent for other lists. */
+  rounds?: Uint8Array
 }
 
 export interface DuplicateFaults {
@@ -29,6 +31,8 @@ export interface DuplicateFaults {
 /** Appended records, each with its position in the input (a byte offset or an entry number). */
 export class RowBuilder {
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** The round of each record, written before `append`; only an allowlist has it. */
+  readonly rounds: Uint8Array | undefined
   private readonly sources: Uint32Array
   /** A case-insensitive hash of each record's wallet text. */
   private readonly hashes: Int32Array
@@ -42,8 +46,9 @@ export class RowBuilder {
    * `capacity` is the maximum number of rows in the input. A too generous estimate costs memory: the allocator clears
    * what it takes from its arenas and keeps it.
    */
-  constructor(capacity: number) {
+  constructor(capacity: number, { hasRounds = false } = {}) {
     this.bytes = new Uint8Array(capacity * RECORD_BYTES)
+    this.rounds = hasRounds ? new Uint8Array(capacity) : undefined
     this.sources = new Uint32Array(capacity)
     this.hashes = new Int32Array(capacity)
   }
@@ -83,7 +88,7 @@ export class RowBuilder {
 
   /** Merges or reports duplicates and returns the list in the order of first occurrence. */
   settle(mode: DuplicateMode, faults: DuplicateFaults): SettledRows {
-    const { bytes, sources, hashes, locked } = this
+    const { bytes, sources, hashes, locked, rounds } = this
     const words = new Int32Array(bytes.buffer)
     let slots = 16
     while (slots < 2 * this.count) slots *= 2
@@ -95,8 +100,10 @@ export class RowBuilder {
       let slot = hash & (slots - 1)
       let earlier = table[slot] ?? 0
       let miscased = -1
-      while (earlier >= 0 && !sameWallet(words, earlier * 10, row)) {
-        if (hashes[earlier] === hash && this.isSameIgnoringCase(earlier, i)) miscased = earlier
+      while (earlier >= 0) {
+        const isSame = sameWallet(words, earlier * 10, row)
+        if (isSame && rounds?.[earlier] === rounds?.[i]) break
+        if (!isSame && hashes[earlier] === hash && this.isSameIgnoringCase(earlier, i)) miscased = earlier
         slot = (slot + 1) & (slots - 1)
         earlier = table[slot] ?? 0
       }
@@ -116,6 +123,7 @@ export class RowBuilder {
         sources[distinct] = sources[i] ?? 0
         hashes[distinct] = hash
         locked?.copyWithin(distinct * LOCKED_BYTES, i * LOCKED_BYTES, (i + 1) * LOCKED_BYTES)
+        rounds?.copyWithin(distinct, i, i + 1)
       }
       distinct++
     }
@@ -127,7 +135,7 @@ export class RowBuilder {
     for (let i = 0; i < distinct; i++) {
       if (words[i * 10 + 8] === 0 && words[i * 10 + 9] === 0 && lockedAt(list, i) === 0n) zeroAmounts++
     }
-    return { list, merged, zeroAmounts }
+    return { list, merged, zeroAmounts, ...(rounds && { rounds: rounds.subarray(0, distinct) }) }
   }
 
   private isSameIgnoringCase(a: number, b: number): boolean {
@@ -150,6 +158,14 @@ export class RowBuilder {
     return amount + both
   }
 }
+
+/** Most rounds of a raise; the program's word for a round is registry, and it counts them from 0. */
+export const MOST_ROUNDS = 5
+export const ROUND_FAULT = `is not a round: rounds count from 1 to ${MOST_ROUNDS}`
+
+/** The round of a text; undefined for any other text. */
+export const roundOf = (text: string): number | undefined =>
+  /^[1-9]$/.test(text) && Number(text) <= MOST_ROUNDS ? Number(text) : undefined
 
 function sameWallet(words: Int32Array, a: number, b: number): boolean {
   for (let w = 0; w < 8; w++) if (words[a + w] !== words[b + w]) return false

@@ -36,7 +36,12 @@ export function hashLeaf({ bytes, locked }: EntryList, index: number, out: Buffe
   for (let i = 0; i < RECORD_BYTES; i++) leafInput[i] = bytes[record + i] ?? 0
   const lockedStart = index * LOCKED_BYTES
   for (let i = 0; i < LOCKED_BYTES; i++) leafInput[RECORD_BYTES + i] = locked?.[lockedStart + i] ?? 0
-  innerInput.write(hash('sha256', leafInput, 'binary'), 1, NODE_BYTES, 'latin1')
+  hashRecord(leafInput, out, at)
+}
+
+/** Writes the leaf hash sha256(0x00 ‖ sha256(record)). */
+export function hashRecord(record: Uint8Array, out: Buffer, at: number): void {
+  innerInput.write(hash('sha256', record, 'binary'), 1, NODE_BYTES, 'latin1')
   out.write(hash('sha256', innerInput, 'binary'), at, NODE_BYTES, 'latin1')
 }
 
@@ -91,17 +96,28 @@ export function hashLevels(nodes: Buffer, counts: readonly number[]): number[] {
  * const proof = proofAt(tree, 0)
  */
 export function buildTree(list: EntryList, options: { onProgress?: BuildProgress } = {}): MerkleTree {
-  if (list.count === 0) throw new RangeError('a tree needs at least one leaf')
-  const { onProgress } = options
-  const counts = levelCounts(list.count)
+  return { list, ...treeOver(list.count, (index, out, at) => hashLeaf(list, index, out, at), options.onProgress) }
+}
+
+/** Writes the hash of leaf `index`. */
+type WriteLeaf = (index: number, out: Buffer, at: number) => void
+
+/** Hashes a tree of at least one leaf. */
+export function treeOver(
+  leaves: number,
+  writeLeaf: WriteLeaf,
+  onProgress?: BuildProgress,
+): TreeLevels & { root: Uint8Array } {
+  if (leaves === 0) throw new RangeError('a tree needs at least one leaf')
+  const counts = levelCounts(leaves)
   const nodes = Buffer.allocUnsafeSlow(NODE_BYTES * counts.reduce((sum, count) => sum + count, 0))
-  for (let i = 0; i < list.count; i++) {
-    hashLeaf(list, i, nodes, i * NODE_BYTES)
-    if (onProgress && i % PROGRESS_ROWS === PROGRESS_ROWS - 1) onProgress(i + 1, list.count, 'hash')
+  for (let i = 0; i < leaves; i++) {
+    writeLeaf(i, nodes, i * NODE_BYTES)
+    if (onProgress && i % PROGRESS_ROWS === PROGRESS_ROWS - 1) onProgress(i + 1, leaves, 'hash')
   }
   const offsets = hashLevels(nodes, counts)
-  onProgress?.(list.count, list.count, 'hash')
-  return { list, nodes, offsets, counts, root: nodes.subarray(nodes.length - NODE_BYTES) }
+  onProgress?.(leaves, leaves, 'hash')
+  return { nodes, offsets, counts, root: nodes.subarray(nodes.length - NODE_BYTES) }
 }
 
 /** Returns copies of the sibling hashes of leaf `index`, leaf to root. Throws RangeError outside the list. */
@@ -147,6 +163,11 @@ export function verifyProof(
 export function provenRoot(list: EntryList, index: number, proof: readonly Uint8Array[]): Buffer {
   const node = Buffer.alloc(NODE_BYTES)
   hashLeaf(list, index, node, 0)
+  return climbed(node, proof)
+}
+
+/** Hashes a node with the siblings of its way up, in place. */
+export function climbed(node: Buffer, proof: readonly Uint8Array[]): Buffer {
   for (const sibling of proof) hashPair(node, 0, sibling, 0, node, 0)
   return node
 }

@@ -50,11 +50,20 @@ const CHECKED_OF_MORE = 500
 export const listWarnings = (list: EntryList): string[] =>
   unusableWarnings(unusableWallets(list, list.count <= MOST_WALLETS_CHECKED ? list.count : CHECKED_OF_MORE))
 
+const OF_AIRDROP =
+  'so nobody could claim: $. Name the owners of token accounts instead; an airdrop of this list is refused unless allow_programs (`--allow-programs`) says that vaults are meant'
+const OF_ALLOWLIST = 'so nobody could buy with them: $. Name the owners of token accounts instead'
+
 /** Describes unusable wallets in a sentence, if there are any. */
-export function unusableWarnings({ count, checked, isSampled, first }: UnusableWallets): string[] {
+export function unusableWarnings(
+  { count, checked, isSampled, first }: UnusableWallets,
+  list: 'airdrop' | 'allowlist' = 'airdrop',
+): string[] {
   if (count === 0) return []
   const named = first.map(({ index, wallet, reason }) => `entries.${index} ${wallet} (${reason})`).join(', ')
+  const words = list === 'airdrop' ? OF_AIRDROP : OF_ALLOWLIST
+  const all = `${named}${count > first.length ? ', …' : ''}`
   return [
-    `${count} of ${checked} addresses${isSampled ? ' checked' : ''} are not wallets, so nobody could claim: ${named}${count > first.length ? ', …' : ''}. Name the owners of token accounts instead; an airdrop of this list is refused unless allow_programs (\`--allow-programs\`) says that vaults are meant`,
+    `${count} of ${checked} addresses${isSampled ? ' checked' : ''} are not wallets, ${words.replace('$', () => all)}`,
   ]
 }
