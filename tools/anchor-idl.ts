@@ -1,11 +1,12 @@
 /**
- * Anchor IDLs as the rows of a program's table, and the IDL of Squads v4, which its SDK writes as Anchor 0.29 does, as
- * newer ones are.
+ * Anchor IDLs as the rows of a program's table; the IDL of Squads v4, which its SDK writes as Anchor 0.29 does, as newer
+ * ones are; and that of Meteora Presale.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { fieldType } from '../src/solana/programs/field-types.ts'
 
 /** The part of an Anchor IDL that layouts are made of. */
@@ -81,6 +82,14 @@ export function squadsIdl(): Idl & Pick<OldIdl, 'errors'> {
     })),
     errors: idl.errors,
   }
+}
+
+/** The SDK of Meteora Presale does not export its IDL, which stands as one literal in its bundle. */
+export function presaleIdl(): Idl & Pick<OldIdl, 'errors'> {
+  const bundle = readFileSync(createRequire(import.meta.url).resolve('@meteora-ag/presale'), 'utf8')
+  const from = bundle.indexOf('var presale_default = ')
+  const literal = bundle.slice(bundle.indexOf('{', from), bundle.indexOf('\n};', from) + 2)
+  return runInNewContext(`(${literal})`, { address: null })
 }
 
 const discriminatorOf = (name: string) => [...createHash('sha256').update(name).digest().subarray(0, 8)]

@@ -3,7 +3,7 @@
  * documents.
  */
 import { createRequire } from 'node:module'
-import { squadsIdl } from './anchor-idl.ts'
+import { presaleIdl, squadsIdl } from './anchor-idl.ts'
 
 interface IdlError {
   code: number
@@ -25,6 +25,7 @@ export async function errorTables(): Promise<Record<string, string>> {
     ),
     [`${FOLDER}/dbc.ts`]: source('DBC_CODES', 'Meteora DBC', DynamicBondingCurveIdl.errors),
     [`${FOLDER}/damm-v2.ts`]: source('DAMM_V2_CODES', 'Meteora DAMM v2', CpAmmIdl.errors),
+    [`${FOLDER}/presale.ts`]: source('PRESALE_CODES', 'Meteora Presale', presaleIdl().errors),
     [`${FOLDER}/core.ts`]: source('CORE_CODES', 'Metaplex Core', await core()),
     [`${FOLDER}/squads.ts`]: source('SQUADS_CODES', 'Squads v4', squadsIdl().errors),
   }

@@ -59,6 +59,7 @@ export const PROGRAMS = {
     // Fee and treasury, without which no multisig can be created.
     accounts: [SQUADS_SETTINGS],
   },
+  presale: { name: 'Meteora Presale', id: 'presSVxnf9UU8jMxhgSMqaRwNiT36qeBdNeTRKjTdbj', accounts: [] },
   lighthouse: { name: 'Lighthouse', id: 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95', accounts: [] },
 } as const satisfies Record<string, Program>
 

@@ -9,5 +9,6 @@ export const TESTED_BUILDS: Readonly<Record<string, readonly string[]>> = {
   [PROGRAMS.lock.id]: ['dbde6095550d627d24ab17c8c26872bae1c56a0c7d94ae68f09838ac7d066ea5'],
   [PROGRAMS.distributor.id]: ['dac89f5cc241cb2cb7070db8b59063662f10f7cd125def05cbb6d288efc0c196'],
   [PROGRAMS.squads.id]: ['d48660833989ecea3145ff726164fe640bd90696f03ce00dfd0cda258cbf2fac'],
+  [PROGRAMS.presale.id]: ['94036560d47f22f3bbdc9fed3afd710df13f4c6b0840a1d3335c69c20ca55a45'],
   [PROGRAMS.lighthouse.id]: ['b70084e0d1de4a551c2bf9740a9b5012600edb98b56fd84065f0e8f47762529a'],
 }

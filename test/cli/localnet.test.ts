@@ -56,7 +56,7 @@ describe('svc localnet without a daemon', () => {
   it('shows the chain, gives SOL, moves the clock, and keeps all of it for the next process', async () => {
     const before = await json(['localnet', 'status', ...at])
     expect(before).toMatchObject({ cluster: 'embedded', pid: null, rpc_url: null, transactions: 0 })
-    expect(before.programs).toHaveLength(8)
+    expect(before.programs).toHaveLength(9)
     expect(before.programs.every(({ loaded }: { loaded: boolean }) => !loaded)).toBe(true)
 
     const first = await jsonOfProcess(['localnet', 'airdrop', WALLET, '4123456.123456789', ...at])
@@ -78,7 +78,7 @@ describe('svc localnet without a daemon', () => {
     expect(stdout).toMatch(/^CLUSTER +embedded$/m)
     expect(stdout).toMatch(/^CONSENSUS +(Alpenglow since slot 440208000|Tower)$/m)
     expect(stdout).toMatch(/^ {2}missing +Meteora DBC \(dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN\)$/m)
-    expect(stderr).toContain('8 missing: fill the program cache with `svc localnet pull`')
+    expect(stderr).toContain('9 missing: fill the program cache with `svc localnet pull`')
   })
 
   it.each([
@@ -291,7 +291,7 @@ describe('svc localnet pull --from', () => {
     expect(await doctor()).toEqual([
       expect.objectContaining({
         status: 'warn',
-        detail: expect.stringMatching(/^2 of 8 programs in .*missing: Meteora DBC/),
+        detail: expect.stringMatching(/^2 of 9 programs in .*missing: Meteora DBC/),
       }),
     ])
     writeFileSync(join(programsDir, `${PROGRAMS.core.id}.so`), Buffer.concat([elf, Buffer.alloc(8)]))

@@ -33,7 +33,7 @@ describe.skipIf(lacksPrograms)('svc programs', () => {
     expect(stdout).toMatch(/Metaplex Core +[\d,]+ +(yes|no) +nobody +[0-9a-f]{64}/)
     expect(stderr).toMatch(new RegExp(`Tried \\S+.*: ${ACTS.length} passed, 0 failed`))
     const doctor = await cli.svc(['doctor'], { env })
-    expect(doctor.stdout).toMatch(/programs +8 programs of the cluster/)
+    expect(doctor.stdout).toMatch(/programs +9 programs of the cluster/)
   }, 60_000)
 
   it('pins builds, which a pull leaves as they are and keeps the new build beside them', async () => {

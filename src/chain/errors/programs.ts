@@ -13,6 +13,7 @@ import { ANCHOR_CODES } from './generated/anchor.ts'
 import { CORE_CODES } from './generated/core.ts'
 import { DAMM_V2_CODES } from './generated/damm-v2.ts'
 import { DBC_CODES } from './generated/dbc.ts'
+import { PRESALE_CODES } from './generated/presale.ts'
 import { SQUADS_CODES } from './generated/squads.ts'
 import { LENDER_HINT, LIGHTHOUSE_CODES } from './lighthouse.ts'
 import { TOKEN_METADATA_CODES } from './token-metadata-codes.ts'
@@ -355,6 +356,42 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       6013: 'the vault was withdrawn: this airdrop can no longer be claimed',
       6015: 'set the start before the end',
       6016: 'start, end and clawback must all lie in the future: build again with later times',
+    }),
+  },
+  [PROGRAMS.presale.id]: {
+    name: PROGRAMS.presale.name,
+    ...withAnchor(PRESALE_CODES, {
+      3012: 'a token account or another account does not exist yet: open it first, also that of the creator for unsold tokens',
+      6002: 'each round needs tokens, together fewer than 2^64 raw units',
+      6003: 'times, minimum, maximum, fees or shares are out of range: a raise lasts 60 s to 30 days and starts within 30 days, its minimum is more than 0 and at most its maximum, and a fee is at most 50 %',
+      6006: 'all tokens are released at the end, or fewer at once and the rest after a lock or vesting that together last less than 10 years',
+      6007: 'the rounds have too few tokens for the maximum at this price: offer more tokens, or raise the price or lower the maximum',
+      6008: 'a raise at a fixed price needs its price first: create both in one transaction, or the price before',
+      6009: 'the amount buys nothing, or nothing is left to sell: read what can be deposited now, and use a larger amount',
+      6010: 'raises take SPL Token mints, and Token-2022 mints with metadata or a transfer fee',
+      6011: 'only the creator of the raise can do this: sign with its key',
+      6012: 'deposits are taken between the start and the end of the raise',
+      6013: 'this raise takes no withdrawals, or it has ended: after a failed raise take the refund',
+      6014: 'refunds are paid after the end of a failed raise, or of a pro rata raise with more deposits than its maximum',
+      6015: 'the raise has an allowlist, or another one: deposit with your proof from it',
+      6016: 'the raise has ended',
+      6017: 'tokens are claimed after the end of a raise that was completed',
+      6018: 'wallet, round or cap is not what the allowlist says: use the proof that was made for this wallet',
+      6019: 'the deposit would be below the least for a buyer, or the withdrawal would leave less: deposit more, or withdraw all',
+      6021: 'less than this is deposited: withdraw at most the deposit',
+      6022: 'the refund was paid before: nothing is left to do',
+      6023: 'the raise is not completed: its end has not come, or it has failed',
+      6025: 'the account still has a deposit, a refund, tokens or a fee: take them first; a fee of a withdrawn deposit stays until the end',
+      6027: 'the creator has withdrawn before: nothing is left to do',
+      6035: 'everything was sold: nothing is left to do',
+      6036: 'the unsold tokens were returned or burnt before: nothing is left to do',
+      6037: 'the raise has fewer rounds: check the number of the round, which starts at 0',
+      6038: 'more than one round needs an allowlist',
+      6039: 'the cap of the wallet is outside what the round permits for a buyer',
+      6040: 'fees are collected once, after the end of a raise that was completed',
+      6042: 'with an allowlist a round takes deposits from the least amount that buys a token up to the maximum of the raise: leave the limits of a buyer out',
+      6043: 'the raise is still on: do it after the end',
+      6044: 'at a fixed price the minimum must be below the maximum by the price of a token or more: lower the minimum',
     }),
   },
   [PROGRAMS.lighthouse.id]: { name: PROGRAMS.lighthouse.name, codes: LIGHTHOUSE_CODES, hints: {} },

@@ -1,0 +1,94 @@
+/** Derives the addresses of raises, and reads their accounts together with the chain's clock. */
+import { deriveAddress } from '../../../solana/program-addresses.ts'
+import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
+import { PRESALE, PRESALE_SEEDS } from '../../../solana/programs/presale.ts'
+import type { RaisePlace } from '../../../solana/raise-acts.ts'
+import { decodeRaise, decodeRaiseEscrow, type Raise, type RaiseEscrow } from '../../../solana/raises.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
+import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
+import { accountsAt } from '../../sending/runs.ts'
+
+/**
+ * Compute limits for transactions that cannot be simulated: half more than the largest that were measured, because the
+ * cost of deriving addresses varies by wallet.
+ */
+export const RAISE_UNITS = {
+  /** With the arguments of a fixed price, and five rounds. */
+  create: 200_000,
+  root: 30_000,
+  serverMetadata: 30_000,
+  /** With the escrow, by proof, and wrapping of SOL. */
+  deposit: 200_000,
+  withdraw: 90_000,
+  refund: 90_000,
+  claim: 120_000,
+  closeEscrow: 30_000,
+  creatorWithdraw: 90_000,
+  collectFee: 90_000,
+  unsold: 90_000,
+} as const
+
+const derived = (seeds: readonly Uint8Array[]): string => deriveAddress(PRESALE.id, ...seeds).address
+
+/** The addresses of a raise that is to be created with this base, which signs its creation. */
+export function raisePlace(
+  of: Pick<Raise, 'base' | 'mint' | 'quoteMint' | 'tokenProgram' | 'quoteTokenProgram'>,
+): RaisePlace {
+  const address = derived(PRESALE_SEEDS.presale(of.base, of.mint, of.quoteMint))
+  return {
+    ...of,
+    address,
+    baseVault: derived(PRESALE_SEEDS.baseVault(address)),
+    quoteVault: derived(PRESALE_SEEDS.quoteVault(address)),
+    fixedPriceArgs: fixedPriceArgsAddress(address),
+  }
+}
+
+export const fixedPriceArgsAddress = (raise: string): string => derived(PRESALE_SEEDS.fixedPriceArgs(raise))
+export const serverMetadataAddress = (raise: string): string => derived(PRESALE_SEEDS.serverMetadata(raise))
+export const raiseEscrowAddress = (raise: string, owner: string, round = 0): string =>
+  derived(PRESALE_SEEDS.escrow(raise, owner, round))
+export const merkleRootAddress = (raise: string, version: bigint): string =>
+  derived(PRESALE_SEEDS.merkleRoot(raise, version))
+
+/** Accounts in one getMultipleAccounts, without the clock. */
+export const RAISES_PER_CALL = 99
+
+/**
+ * Reads at most 99 raises in one call, with null for an address without one. Throws internal_error when the node fails.
+ */
+export async function readRaises(
+  node: NodeCalls,
+  addresses: readonly string[],
+): Promise<{ at: ChainTime; raises: (Raise | null)[] }> {
+  const [clock, ...accounts] = await accountsAt(node, [CLOCK_SYSVAR, ...addresses])
+  return {
+    at: await chainTimeOf(clock ?? null),
+    raises: addresses.map((address, i) => decodeRaise(address, accounts[i] ?? null)),
+  }
+}
+
+export async function readRaise(node: NodeCalls, address: string): Promise<{ at: ChainTime; raise: Raise | null }> {
+  const { at, raises } = await readRaises(node, [address])
+  return { at, raise: raises[0] ?? null }
+}
+
+/** A raise with the escrows of a wallet in its rounds, all of one slot. */
+export interface RaiseOfBuyer {
+  at: ChainTime
+  raise: Raise | null
+  /** By round; null without an escrow. */
+  escrows: (RaiseEscrow | null)[]
+}
+
+/** Most rounds that the program permits. */
+export const MOST_ROUNDS = 5
+
+/** Reads a raise and the escrows of a wallet in it in one call. Throws internal_error when the node fails. */
+export async function readRaiseOfBuyer(node: NodeCalls, address: string, owner: string): Promise<RaiseOfBuyer> {
+  const places = Array.from({ length: MOST_ROUNDS }, (_, round) => raiseEscrowAddress(address, owner, round))
+  const [clock, account, ...accounts] = await accountsAt(node, [CLOCK_SYSVAR, address, ...places])
+  const raise = decodeRaise(address, account ?? null)
+  const escrows = places.map((place, round) => decodeRaiseEscrow(place, accounts[round] ?? null))
+  return { at: await chainTimeOf(clock ?? null), raise, escrows: escrows.slice(0, raise?.rounds.length ?? 0) }
+}

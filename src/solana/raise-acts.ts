@@ -1,0 +1,268 @@
+/**
+ * The instructions of a raise, one for each act, from addresses alone, so that browsers build them, too. `from` and `to`
+ * are token accounts of the mint that the act moves; all must exist.
+ */
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './program-ids.ts'
+import { PRESALE } from './programs/presale.ts'
+import type { PlainInstruction } from './programs/table.ts'
+import {
+  ALLOWLIST_KINDS,
+  RAISE_MODES,
+  type Raise,
+  type RaiseRound,
+  type RaiseState,
+  type RaiseTerms,
+  UNSOLD_ACTIONS,
+} from './raises.ts'
+
+const NO_HOOKS = { slices: [] }
+const zeros = (length: number) => new Uint8Array(length)
+const programOf = (program: Raise['tokenProgram']) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
+
+/** Addresses of a raise that is to be created; `chain/programs/presale` derives them. */
+export type RaisePlace = Pick<
+  Raise,
+  'address' | 'base' | 'mint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'tokenProgram' | 'quoteTokenProgram'
+> & { fixedPriceArgs: string }
+
+export interface RaiseCreation extends RaiseTerms {
+  creator: string
+  /** Signs, and pays tokens from `from`, and rents. */
+  payer: string
+  from: string
+  /** Quote units for a token unit, times 2^64; null unless the price is fixed. */
+  price: bigint | null
+  rounds: readonly RaiseRound[]
+}
+
+/** The price of a raise at a fixed price, which its creation reads; the payer owns the account and may close it later. */
+export const fixedPriceInstruction = (
+  { address: presale, fixedPriceArgs }: RaisePlace,
+  { payer, price, withdrawable }: { payer: string; price: bigint; withdrawable: boolean },
+): PlainInstruction =>
+  PRESALE.instruction(
+    'initialize_fixed_price_presale_args',
+    { fixed_price_presale_params: fixedPriceArgs, owner: payer, payer },
+    { presale, disable_withdraw: withdrawable ? 0 : 1, q_price: price, padding1: zeros(64) },
+  )
+
+/** Creates the raise; the tokens of all rounds leave `from`. The base and the payer sign, and the creator does not. */
+export function creationInstruction(place: RaisePlace, creation: RaiseCreation): PlainInstruction {
+  const accounts = {
+    presale_mint: place.mint,
+    presale: place.address,
+    quote_token_mint: place.quoteMint,
+    presale_vault: place.baseVault,
+    quote_token_vault: place.quoteVault,
+    payer_presale_token: creation.from,
+    creator: creation.creator,
+    base: place.base,
+    payer: creation.payer,
+    base_token_program: programOf(place.tokenProgram),
+    quote_token_program: programOf(place.quoteTokenProgram),
+    fixed_price_presale_args: creation.price === null ? [] : [place.fixedPriceArgs],
+  }
+  return PRESALE.instruction('initialize_presale', accounts, {
+    presale_maximum_cap: creation.maximum,
+    presale_minimum_cap: creation.minimum,
+    presale_start_time: creation.startsAt,
+    presale_end_time: creation.endsAt,
+    whitelist_mode: ALLOWLIST_KINDS.indexOf(creation.allowlist),
+    presale_mode: RAISE_MODES.indexOf(creation.mode),
+    unsold_token_action: UNSOLD_ACTIONS.indexOf(creation.unsold),
+    disable_earlier_presale_end_once_cap_reached: creation.earlyEnd ? 0 : 1,
+    presale_params_padding: zeros(30),
+    immediately_release_bps: creation.releaseBps,
+    lock_duration: creation.lockSeconds,
+    vest_duration: creation.vestingSeconds,
+    immediate_release_timestamp: creation.releaseAt,
+    locked_vesting_params_padding: zeros(24),
+    padding: zeros(32),
+    presale_registries: creation.rounds.map(({ supply, buyerMin, buyerMax, feeBps }) => ({
+      buyer_minimum_deposit_cap: buyerMin,
+      buyer_maximum_deposit_cap: buyerMax,
+      presale_supply: supply,
+      deposit_fee_bps: feeBps,
+      padding: zeros(32),
+    })),
+    ...NO_HOOKS,
+  })
+}
+
+/** The raise as it is right after its creation, for previews. */
+export function plannedRaise(place: RaisePlace, creation: RaiseCreation & Pick<Raise, 'withdrawable'>): Raise {
+  const { from: _from, payer: _payer, rounds, ...terms } = creation
+  const nothing = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }
+  const vestingStartsAt = terms.endsAt + terms.lockSeconds
+  return {
+    ...place,
+    ...terms,
+    ...nothing,
+    rounds: rounds.map((round) => ({ ...round, ...nothing })),
+    supply: rounds.reduce((sum, { supply }) => sum + supply, 0n),
+    createdAt: terms.startsAt,
+    vestingStartsAt,
+    vestingEndsAt: vestingStartsAt + terms.vestingSeconds,
+    feesCollected: false,
+    creatorWithdrawn: false,
+    unsoldDone: false,
+  }
+}
+
+/** Returns the rent of the price's account to its owner, who signs; right after the creation, too. */
+export const closeFixedPriceInstruction = (fixedPriceArgs: string, owner: string): PlainInstruction =>
+  PRESALE.instruction('close_fixed_price_presale_args', { fixed_price_presale_args: fixedPriceArgs, owner }, {})
+
+// The allowlist.
+
+/** Opens an allowlist to the wallets of a tree. The creator signs and pays; a raise can have several roots. */
+export const rootInstruction = (
+  presale: string,
+  { creator, config, root, version }: { creator: string; config: string; root: Uint8Array; version: bigint },
+): PlainInstruction =>
+  PRESALE.instruction('create_merkle_root_config', { presale, merkle_root_config: config, creator }, { root, version })
+
+/** Writes where clients get proofs: they ask for `url/PRESALE/ROUND/WALLET`. The creator signs and pays. */
+export const serverMetadataInstruction = (
+  presale: string,
+  { creator, metadata, url }: { creator: string; metadata: string; url: string },
+): PlainInstruction =>
+  PRESALE.instruction(
+    'create_permissioned_server_metadata',
+    { presale, permissioned_server_metadata: metadata, owner: creator },
+    { server_url: url },
+  )
+
+/** Closes that account, for example to write another URL; its rent goes to the creator, who signs. */
+export const closeServerMetadataInstruction = (
+  presale: string,
+  { creator, metadata }: { creator: string; metadata: string },
+): PlainInstruction =>
+  PRESALE.instruction(
+    'close_permissioned_server_metadata',
+    { presale, permissioned_server_metadata: metadata, rent_receiver: creator, owner: creator },
+    {},
+  )
+
+// The buyer.
+
+interface EscrowPlace {
+  escrow: string
+  owner: string
+}
+
+/** Opens the escrow of a wallet in a raise without an allowlist, whose only round is 0. Anyone may pay. */
+export const escrowInstruction = (
+  presale: string,
+  { escrow, owner, payer }: EscrowPlace & { payer: string },
+): PlainInstruction => PRESALE.instruction('create_permissionless_escrow', { presale, escrow, owner, payer }, {})
+
+/** What the allowlist says about a wallet, with the siblings from its leaf to the root. */
+export interface ProvenCap {
+  round: number
+  cap: bigint
+  proof: readonly Uint8Array[]
+  /** Address of the root's account. */
+  config: string
+}
+
+/** Opens the escrow of a wallet in the allowlist. Anyone may pay. */
+export const provenEscrowInstruction = (
+  presale: string,
+  { escrow, owner, payer }: EscrowPlace & { payer: string },
+  { round, cap, proof, config }: ProvenCap,
+): PlainInstruction =>
+  PRESALE.instruction(
+    'create_permissioned_escrow_with_merkle_proof',
+    { presale, escrow, owner, merkle_root_config: config, payer },
+    { proof, registry_index: round, deposit_cap: cap, padding: zeros(32) },
+  )
+
+/**
+ * Deposits at most `amount`, and the fee on top, from a token account of the payer, who signs: the owner or anyone else.
+ * The program takes less if less is left.
+ */
+export const depositInstruction = (
+  raise: Pick<Raise, 'address' | 'quoteVault' | 'quoteMint' | 'quoteTokenProgram'>,
+  { escrow, payer, from, amount }: { escrow: string; payer: string; from: string; amount: bigint },
+): PlainInstruction => {
+  const accounts = { escrow, payer, payer_quote_token: from, token_program: programOf(raise.quoteTokenProgram) }
+  return PRESALE.instruction('deposit', { ...quoteSide(raise), ...accounts }, { max_amount: amount, ...NO_HOOKS })
+}
+
+type QuoteSide = Pick<Raise, 'address' | 'quoteVault' | 'quoteMint' | 'quoteTokenProgram'>
+const quoteSide = ({ address: presale, quoteVault, quoteMint, quoteTokenProgram }: QuoteSide) => ({
+  presale,
+  quote_token_vault: quoteVault,
+  quote_mint: quoteMint,
+  token_program: programOf(quoteTokenProgram),
+})
+type TokenSide = Pick<Raise, 'address' | 'baseVault' | 'mint' | 'tokenProgram'>
+const tokenSide = ({ address: presale, baseVault, mint, tokenProgram }: TokenSide) => ({
+  presale,
+  base_token_vault: baseVault,
+  base_mint: mint,
+  token_program: programOf(tokenProgram),
+})
+/** The owner signs, and gets it in a token account of its choice. */
+type Payout = EscrowPlace & { to: string }
+
+/** Takes back a deposit, without its fee, before the end. */
+export const withdrawalInstruction = (raise: QuoteSide, { escrow, owner, to }: Payout, amount: bigint) =>
+  PRESALE.instruction(
+    'withdraw',
+    { ...quoteSide(raise), escrow, owner, owner_quote_token: to },
+    { amount, ...NO_HOOKS },
+  )
+
+/** Pays the refund of a failed raise, or of what exceeds the maximum of a pro rata raise. */
+export const refundInstruction = (raise: QuoteSide, { escrow, owner, to }: Payout): PlainInstruction =>
+  PRESALE.instruction(
+    'withdraw_remaining_quote',
+    { ...quoteSide(raise), escrow, owner, owner_quote_token: to },
+    NO_HOOKS,
+  )
+
+/** Pays the tokens that are released; nothing, without an error, if there are none. */
+export const claimInstruction = (raise: TokenSide, { escrow, owner, to }: Payout): PlainInstruction =>
+  PRESALE.instruction('claim', { ...tokenSide(raise), escrow, owner, owner_base_token: to }, NO_HOOKS)
+
+/** Closes an escrow that has nothing left; the owner signs. */
+export const closeEscrowInstruction = (
+  presale: string,
+  { escrow, owner }: EscrowPlace,
+  rentReceiver = owner,
+): PlainInstruction => PRESALE.instruction('close_escrow', { presale, escrow, owner, rent_receiver: rentReceiver }, {})
+
+// The creator.
+
+/** Pays the creator what is raised, once; all tokens if the raise failed. `to` is of the mint that it pays. */
+export function creatorWithdrawalInstruction(
+  raise: QuoteSide & TokenSide & Pick<Raise, 'creator'>,
+  state: Extract<RaiseState, 'completed' | 'failed'>,
+  to: string,
+): PlainInstruction {
+  const { address: presale, creator: owner, quoteTokenProgram, tokenProgram } = raise
+  const [token_vault, token_mint, program] =
+    state === 'completed'
+      ? [raise.quoteVault, raise.quoteMint, quoteTokenProgram]
+      : [raise.baseVault, raise.mint, tokenProgram]
+  const accounts = { presale, owner, owner_token: to, token_program: programOf(program), token_vault, token_mint }
+  return PRESALE.instruction('creator_withdraw', accounts, NO_HOOKS)
+}
+
+/** Pays the creator the deposit fees, once, if the raise is completed. */
+export const feeInstruction = (raise: QuoteSide & Pick<Raise, 'creator'>, to: string): PlainInstruction =>
+  PRESALE.instruction(
+    'creator_collect_fee',
+    { ...quoteSide(raise), fee_receiving_account: to, owner: raise.creator },
+    NO_HOOKS,
+  )
+
+/** Returns the unsold tokens to the creator's associated token account, which must exist, or burns them; by anyone. */
+export const unsoldInstruction = (raise: TokenSide, creatorsAccount: string): PlainInstruction =>
+  PRESALE.instruction(
+    'perform_unsold_base_token_action',
+    { ...tokenSide(raise), creator_base_token: creatorsAccount },
+    NO_HOOKS,
+  )

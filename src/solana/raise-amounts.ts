@@ -1,0 +1,303 @@
+/**
+ * The arithmetic of a raise, to the unit as the program does it: prices, deposits, refunds, releases, and what the
+ * creator gets. Amounts are raw units, times Unix seconds. Browsers load it, too.
+ */
+import { type LiveRound, type Raise, type RaiseEscrow, raiseStateAt } from './raises.ts'
+
+// Prices.
+
+const ONE = 1n << 64n
+const U128 = 1n << 128n
+const WHOLE = 10_000n
+const min = (...values: bigint[]): bigint => values.reduce((least, each) => (each < least ? each : least))
+const ceil = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
+
+/** Decimals of the token and of what is paid for it. */
+export interface RaiseDecimals {
+  token: number
+  quote: number
+}
+
+/**
+ * The program's price of decimal text: whole quote for a whole token. It is rounded up, because a price that is rounded
+ * down may sell a unit more than there is (6007). Null for text that is no positive number, and for one out of range.
+ */
+export function priceOfText(text: string, decimals: RaiseDecimals): bigint | null {
+  const [, whole = '', fraction = ''] = /^(\d{1,30})(?:\.(\d{1,30}))?$/.exec(text) ?? []
+  if (whole === '') return null
+  const above = BigInt(whole + fraction) * ONE * 10n ** BigInt(decimals.quote)
+  const price = ceil(above, 10n ** BigInt(fraction.length + decimals.token))
+  return price > 0n && price < U128 ? price : null
+}
+
+/** Digits of a price that are shown. */
+const DIGITS = 12
+
+/** Decimal text of `quote` units for `token` units, as whole quote for a whole token, to 12 digits. */
+export function priceText(quote: bigint, token: bigint, decimals: RaiseDecimals): string {
+  const [above, below] = [quote * 10n ** BigInt(decimals.token), token * 10n ** BigInt(decimals.quote)]
+  if (above <= 0n || below <= 0n) return '0'
+  const whole = String(above / below)
+  const places = above < below ? DIGITS + String(below / above).length - 1 : Math.max(DIGITS - whole.length, 0)
+  const scaled = (2n * above * 10n ** BigInt(places) + below) / (2n * below)
+  const digits = String(scaled).padStart(places + 1, '0')
+  const at = digits.length - places
+  return `${digits.slice(0, at)}.${digits.slice(at)}`.replace(/\.?0+$/, '')
+}
+
+/** What a round costs now: whole quote for a whole token, as decimal text; null before the first deposit sets it. */
+export function roundPrice(
+  raise: Pick<Raise, 'price' | 'rounds'>,
+  round: number,
+  decimals: RaiseDecimals,
+): string | null {
+  if (raise.price !== null) return priceText(raise.price, ONE, decimals)
+  const of = roundOf(raise, round)
+  return of.deposited === 0n ? null : priceText(of.deposited, of.supply, decimals)
+}
+
+/** Throws RangeError for a round that the raise does not have. */
+export function roundOf(raise: Pick<Raise, 'rounds'>, round: number): LiveRound {
+  const of = raise.rounds[round]
+  if (of === undefined) throw new RangeError(`the raise has no round ${round}`)
+  return of
+}
+
+/** Tokens that an amount buys at a fixed price. */
+export const tokensAt = (price: bigint, quote: bigint): bigint => (quote * ONE) / price
+/** What these tokens cost at a fixed price. */
+export const costOf = (price: bigint, tokens: bigint): bigint => ceil(tokens * price, ONE)
+
+/** The part of an amount that a deposit or a withdrawal moves: at a fixed price, what whole units of the token cost. */
+export const wholePart = (price: bigint | null, quote: bigint): bigint =>
+  price === null ? quote : costOf(price, tokensAt(price, quote))
+
+/** The least amount of which at least `need` is moved, which is at least 1. */
+function leastAmount(price: bigint | null, need: bigint): bigint {
+  return price === null ? need : costOf(price, tokensAt(price, need - 1n) + 1n)
+}
+
+/** Tokens that a round sells for these deposits in it. Without a fixed price any deposit takes all. */
+export function soldFor(price: bigint | null, { supply, deposited }: Pick<LiveRound, 'supply' | 'deposited'>): bigint {
+  if (deposited === 0n) return 0n
+  return price === null ? supply : min(tokensAt(price, deposited), supply)
+}
+
+/** Fee on top of a deposit. It is rounded up. */
+export const feeOnTop = (amount: bigint, bps: number): bigint => ceil(amount * WHOLE, WHOLE - BigInt(bps)) - amount
+
+/** What a buyer has in a round: the part of an escrow that counts. */
+export type OwnDeposit = Pick<RaiseEscrow, 'round' | 'deposited' | 'fees' | 'claimed' | 'isRefunded'>
+type Sale = Pick<Raise, 'price' | 'rounds'>
+
+/** Tokens of a deposit and of `more`, if nobody else deposits or withdraws until the end. */
+export function tokensOf(raise: Sale, own: Pick<OwnDeposit, 'round' | 'deposited'>, more = 0n): bigint {
+  const of = roundOf(raise, own.round)
+  const deposited = of.deposited + more
+  return deposited === 0n ? 0n : (soldFor(raise.price, { ...of, deposited }) * (own.deposited + more)) / deposited
+}
+
+// Deposits and withdrawals.
+
+/** Why nothing, or no more, can be deposited. */
+export type DepositBound =
+  | 'not_started'
+  | 'ended'
+  /** The buyer has deposited as much as one may. */
+  | 'buyer_maximum'
+  /** The round has sold its tokens. */
+  | 'round_full'
+  /** The maximum of the raise is reached. */
+  | 'raise_full'
+  /** What is left is less than the least that a buyer may deposit, so nobody can fill it (6019). */
+  | 'gap_below_minimum'
+
+export interface DepositLimits {
+  /** Least and most that can be deposited now, without fee; 0 if nothing can be. */
+  least: bigint
+  most: bigint
+  /** What sets `most`. */
+  bound: DepositBound
+}
+
+/**
+ * What a wallet can deposit now in a round. `deposited` is what it has there. `cap` is its own: that of its escrow,
+ * otherwise of its line in the allowlist, otherwise the round's. Of an amount above the most, the program takes the
+ * most, without an error.
+ */
+export function depositLimits(
+  raise: Raise,
+  { round, deposited = 0n, cap }: { round: number; deposited?: bigint; cap?: bigint | undefined },
+  at: bigint,
+): DepositLimits {
+  const of = roundOf(raise, round)
+  const none = (bound: DepositBound): DepositLimits => ({ least: 0n, most: 0n, bound })
+  const state = raiseStateAt(raise, at)
+  if (state !== 'ongoing') return none(state === 'not_started' ? state : 'ended')
+  const rooms: [DepositBound, bigint][] = [['buyer_maximum', (cap ?? of.buyerMax) - deposited]]
+  if (raise.price !== null) rooms.push(['round_full', costOf(raise.price, of.supply - soldFor(raise.price, of))])
+  if (raise.mode !== 'pro_rata') rooms.push(['raise_full', raise.maximum - raise.deposited])
+  const [bound, room] = rooms.reduce((least, each) => (each[1] < least[1] ? each : least))
+  if (room <= 0n) return none(bound)
+  const most = wholePart(raise.price, room)
+  const least = leastAmount(raise.price, of.buyerMin > deposited ? of.buyerMin - deposited : 1n)
+  if (least > most) return none(bound === 'buyer_maximum' ? bound : 'gap_below_minimum')
+  return { least, most, bound }
+}
+
+/**
+ * What a withdrawal can take now: everything, or a part of which the rest is at least the buyer's least. The fee stays,
+ * and is paid again with a new deposit.
+ */
+export function withdrawableNow(
+  raise: Raise,
+  own: Pick<OwnDeposit, 'round' | 'deposited'>,
+  at: bigint,
+): { all: bigint; mostOfPart: bigint } {
+  if (!raise.withdrawable || raiseStateAt(raise, at) !== 'ongoing') return { all: 0n, mostOfPart: 0n }
+  const { buyerMin } = roundOf(raise, own.round)
+  const part = own.deposited > buyerMin ? own.deposited - buyerMin : 0n
+  return { all: own.deposited, mostOfPart: wholePart(raise.price, part) }
+}
+
+// After the end.
+
+/** Quote of a deposit, and the fee on it. */
+export interface Refund {
+  deposit: bigint
+  fee: bigint
+}
+const NOTHING: Refund = { deposit: 0n, fee: 0n }
+
+/** What a round of a pro rata raise returns: its part of what exceeds the maximum, and the fee on it. */
+function refundOfRound(raise: Pick<Raise, 'mode' | 'deposited' | 'maximum'>, of: LiveRound): Refund {
+  const excess = raise.mode === 'pro_rata' ? raise.deposited - raise.maximum : 0n
+  if (excess <= 0n || of.deposited === 0n) return NOTHING
+  const deposit = (excess * of.deposited) / raise.deposited
+  return { deposit, fee: (of.fees * deposit) / of.deposited }
+}
+
+/** What a refund pays now: all with its fee if the raise failed, or the part beyond the maximum of a pro rata raise. */
+export function refundableNow(raise: Raise, own: OwnDeposit, at: bigint): Refund {
+  const state = raiseStateAt(raise, at)
+  if (own.isRefunded) return NOTHING
+  if (state === 'failed') return { deposit: own.deposited, fee: own.fees }
+  if (state !== 'completed' || own.deposited === 0n) return NOTHING
+  const of = roundOf(raise, own.round)
+  const { deposit, fee } = refundOfRound(raise, of)
+  return { deposit: (deposit * own.deposited) / of.deposited, fee: (fee * own.deposited) / of.deposited }
+}
+
+/** Tokens that a buyer gets within a time, evenly; at once if `from` is `until`. */
+export interface Release {
+  from: bigint
+  until: bigint
+  tokens: bigint
+}
+
+/** When the tokens of a deposit are released, in order. Each part is rounded down, so they may lack a unit of the whole. */
+export function releasesOf(raise: Raise, own: Pick<OwnDeposit, 'round' | 'deposited'>): Release[] {
+  const sold = soldFor(raise.price, roundOf(raise, own.round))
+  const atOnce = (sold * BigInt(raise.releaseBps)) / WHOLE
+  const parts = [
+    { from: raise.releaseAt, until: raise.releaseAt, tokens: shareOf(raise, own, atOnce) },
+    { from: raise.vestingStartsAt, until: raise.vestingEndsAt, tokens: shareOf(raise, own, sold - atOnce) },
+  ]
+  return parts.filter(({ tokens }) => tokens > 0n).sort((a, b) => Number(a.from - b.from))
+}
+
+/** The part of a round's tokens that falls to a deposit in it. */
+function shareOf(raise: Sale, own: Pick<OwnDeposit, 'round' | 'deposited'>, tokens: bigint): bigint {
+  const of = roundOf(raise, own.round)
+  return of.deposited === 0n ? 0n : (tokens * own.deposited) / of.deposited
+}
+
+/** Tokens of a deposit that a completed raise has released at a time, with those that were claimed. */
+function releasedAt(raise: Raise, own: OwnDeposit, at: bigint): bigint {
+  const sold = soldFor(raise.price, roundOf(raise, own.round))
+  const atOnce = (sold * BigInt(raise.releaseBps)) / WHOLE
+  const released = at >= raise.releaseAt ? shareOf(raise, own, atOnce) : 0n
+  if (at < raise.vestingStartsAt) return released
+  const passed = min(at - raise.vestingStartsAt, raise.vestingSeconds)
+  const vested = raise.vestingSeconds === 0n ? sold - atOnce : ((sold - atOnce) * passed) / raise.vestingSeconds
+  return released + shareOf(raise, own, vested)
+}
+
+export interface Claimable {
+  /** Tokens of the deposit in the end. Before the end of the raise, what they would be if it ended as it is. */
+  total: bigint
+  /** What a claim pays now. */
+  now: bigint
+  /** What comes next; null if nothing does, and if the raise failed. */
+  next: Release | null
+}
+
+export function claimableNow(raise: Raise, own: OwnDeposit, at: bigint): Claimable {
+  const state = raiseStateAt(raise, at)
+  if (state === 'failed') return { total: 0n, now: 0n, next: null }
+  const releases = releasesOf(raise, own)
+  const total = releases.reduce((sum, { tokens }) => sum + tokens, 0n)
+  const now = state === 'completed' ? releasedAt(raise, own, at) - own.claimed : 0n
+  return { total, now, next: releases.find(({ until }) => until > at) ?? null }
+}
+
+/** What the creator gets in the end, whether or not it was taken. */
+export interface CreatorGains {
+  /** Quote that is raised. */
+  raised: bigint
+  /** Quote of deposit fees, without those that refunds return. */
+  fees: bigint
+  /** Tokens that come back because the raise failed. */
+  returned: bigint
+  /** Tokens that were not sold, which come back or are burnt. */
+  unsold: bigint
+}
+
+/** What the creator gets if the raise ends with the present deposits. */
+export function creatorGains(
+  raise: Pick<Raise, 'deposited' | 'minimum' | 'maximum' | 'fees' | 'supply' | 'mode'> & Sale,
+): CreatorGains {
+  if (raise.deposited < raise.minimum) return { raised: 0n, fees: 0n, returned: raise.supply, unsold: 0n }
+  const sum = (of: (round: LiveRound) => bigint) => raise.rounds.reduce((all, round) => all + of(round), 0n)
+  return {
+    raised: min(raise.deposited, raise.maximum),
+    fees: raise.fees - sum((round) => refundOfRound(raise, round).fee),
+    returned: 0n,
+    unsold: raise.supply - sum((round) => soldFor(raise.price, round)),
+  }
+}
+
+/** What the creator, and for unsold tokens anyone, can take now; all 0 before the end. */
+export function creatorDue(raise: Raise, at: bigint): CreatorGains {
+  const hasEnded = at >= raise.endsAt
+  const { raised, fees, returned, unsold } = creatorGains(raise)
+  const due = (amount: bigint, isTaken: boolean) => (hasEnded && !isTaken ? amount : 0n)
+  return {
+    raised: due(raised, raise.creatorWithdrawn),
+    fees: due(fees, raise.feesCollected),
+    returned: due(returned, raise.creatorWithdrawn),
+    unsold: due(unsold, raise.unsoldDone),
+  }
+}
+
+/** What stays in the vaults for good after every claim, refund and withdrawal, because shares are rounded down. */
+export function dustOf(raise: Raise, owns: readonly OwnDeposit[]): { tokens: bigint; quote: bigint } {
+  const { raised, fees, returned, unsold } = creatorGains(raise)
+  let [tokens, quote] = [raise.supply - returned - unsold, raise.deposited + raise.fees - raised - fees]
+  for (const own of owns) {
+    const { deposit, fee } = refundableNow(raise, { ...own, isRefunded: false }, raise.endsAt)
+    tokens -= claimableNow(raise, own, raise.endsAt).total
+    quote -= deposit + fee
+  }
+  return { tokens, quote }
+}
+
+/** The raise as it would be with these deposits in its rounds, for previews. */
+export function withDeposits(raise: Raise, deposits: readonly bigint[]): Raise {
+  const rounds = raise.rounds.map((round, i) => {
+    const deposited = deposits[i] ?? 0n
+    return { ...round, deposited, fees: feeOnTop(deposited, round.feeBps) }
+  })
+  const sum = (of: (round: LiveRound) => bigint) => rounds.reduce((all, round) => all + of(round), 0n)
+  return { ...raise, rounds, deposited: sum((round) => round.deposited), fees: sum((round) => round.fees) }
+}
