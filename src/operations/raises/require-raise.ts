@@ -1,0 +1,26 @@
+/** Reads the raise that a request names, and checks who may act for it. */
+import { type Raise, readRaise } from '../../chain/programs/presale/index.ts'
+import type { ChainTime } from '../../chain/reads/chain-clock.ts'
+import type { Services } from '../../context.ts'
+import { badRequest, notFound } from '../../platform/errors.ts'
+
+export interface FoundRaise {
+  raise: Raise
+  at: ChainTime
+}
+
+/** Throws not_found for an address without a raise. */
+export async function requireRaise({ chain }: Pick<Services, 'chain'>, id: string): Promise<FoundRaise> {
+  const { raise, at } = await readRaise(chain, id)
+  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
+  return { raise, at }
+}
+
+/** Throws bad_request unless the payer is the creator, whom the message names. `verb` as in `open`. */
+export function requireCreator({ address, creator }: Raise, payer: string, verb: string): void {
+  if (payer === creator) return
+  throw badRequest(`Only the creator of the raise ${address}, ${creator}, can ${verb} it, not ${payer}`, {
+    param: 'payer',
+    details: { creator },
+  })
+}
