@@ -1,4 +1,6 @@
 /** The pool that opens with a raise's money: at which price, what goes in, what is locked, and what stays with the creator. */
+import { creatorGains } from './raise-amounts.ts'
+import type { RaiseTerms } from './raises.ts'
 import { squareRoot } from './square-root.ts'
 import type { TransferFee } from './token-extensions.ts'
 import { feeOn, sentFor } from './transfer-fees.ts'
@@ -51,6 +53,35 @@ export interface RaisePool {
   tokens: bigint
   /** The pool's price in parts of 10,000 of the raise's price. */
   priceOfRaiseBps: bigint
+}
+
+/** The terms of a raise on which the plan of its pool depends. */
+type PlannedTerms = Pick<RaiseTerms, 'mode' | 'releaseBps' | 'lockSeconds' | 'endsAt' | 'releaseAt'>
+
+/** Returns the field that does not fit, and the end of a sentence about it: "when …"; null if the plan fits the raise. */
+export function planFault(plan: PoolPlan, terms: PlannedTerms): { field: string; why: string } | null {
+  if (plan.when === 'after') {
+    const isFree = (terms.releaseBps > 0 && terms.releaseAt <= terms.endsAt) || terms.lockSeconds === 0n
+    if (!isFree) return null
+    const why = 'buyers could claim at the end, and open the only pool of the pair before the creator does'
+    return { field: terms.lockSeconds === 0n ? 'lock_seconds' : 'release_bps', why: `lets too much out: ${why}` }
+  }
+  if (terms.mode !== 'fixed_price' || plan.price !== 'raise') {
+    return { field: 'pool.when', why: 'is before_end, which needs a fixed price and a pool that follows it' }
+  }
+  if (plan.locked_bps > 0) return null
+  return { field: 'pool.locked_bps', why: 'is 0, and before_end needs a lock: it shows that the rest was added' }
+}
+
+/** What a raise brings with its present deposits, once it is completed. */
+export function raisedSum(
+  raise: Parameters<typeof creatorGains>[0],
+  transferFee: TransferFee | null = null,
+): RaisedSum {
+  const { raised, returned, unsold } = creatorGains(raise)
+  const sold = raise.supply - returned - unsold
+  const price = raise.price === null ? { quote: raised, tokens: sold } : { quote: raise.price, tokens: 1n << 64n }
+  return { raised, price, transferFee }
 }
 
 /** Returns the pool, or the end of a sentence that says why it cannot open: "The pool …". */

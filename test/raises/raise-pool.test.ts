@@ -2,7 +2,15 @@ import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FULL_RANGE, type PoolPlan, type RaisePool, raisePool, restOf, seedOf } from '../../src/solana/raise-pool.ts'
+import {
+  FULL_RANGE,
+  type PoolPlan,
+  planFault,
+  type RaisePool,
+  raisePool,
+  restOf,
+  seedOf,
+} from '../../src/solana/raise-pool.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 
 const S = 10n ** 9n
@@ -98,6 +106,27 @@ describe('the pool of a raise', () => {
     expect(seed.tokens + rest.tokens).toBeLessThanOrEqual(40_000_000_000n)
     expect(seed.quote + rest.quote).toBeLessThanOrEqual(40n * S)
     expect(restOf(pool, pool.liquidity)).toMatchObject({ liquidity: 0n, quote: 0n, tokens: 0n })
+  })
+
+  test.each([
+    ['after, with a lock', {}, {}, null],
+    ['after, with nothing locked', {}, { lockSeconds: 0n }, 'lock_seconds'],
+    ['after, with tokens that are released at the end', {}, { releaseBps: 1 }, 'release_bps'],
+    ['after, with tokens that are released later', {}, { releaseBps: 1, releaseAt: 101n }, null],
+    ['before the end of a fixed price', { when: 'before_end' }, { lockSeconds: 0n }, null],
+    ['before the end at the price of the reserve', { when: 'before_end', price: 'reserve' }, {}, 'pool.when'],
+    ['before the end without a fixed price', { when: 'before_end' }, { mode: 'pro_rata' }, 'pool.when'],
+    ['before the end without a lock', { when: 'before_end', locked_bps: 0 }, {}, 'pool.locked_bps'],
+  ] as const)('planned %s is judged', (_, plan, wish, field) => {
+    const terms = {
+      mode: 'fixed_price',
+      releaseBps: 0,
+      lockSeconds: 60n,
+      endsAt: 100n,
+      releaseAt: 100n,
+      ...wish,
+    } as const
+    expect(planFault({ ...PLAN, ...plan }, terms)?.field ?? null).toBe(field)
   })
 
   test('never needs more than it has, and needs what the SDK says', () => {
