@@ -59,6 +59,8 @@ export async function createApp(services: Services, { metrics, access, localRpc 
       const { approvalPage } = await import('./routes/approval-page.ts')
       approvalPage(hono, kernel)
       pay(hono, kernel)
+      const { raiseProofs } = await import('./routes/raise-proofs.ts')
+      raiseProofs(hono, kernel)
       // Loaded at its first request, because few daemons have a console open.
       const pages = once(async () => (await import('./console/console.tsx')).createConsole(hono, kernel))
       hono.all('/console/*', async (c) => (await pages()).fetch(c.req.raw, c.env))

@@ -3,6 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { RoutePath } from '../../src/api/route.ts'
 import { type Noun, REGISTRY } from '../../src/operations/registry.ts'
 import type { Mount } from '../mount.ts'
+import type { Prepare } from '../pipeline/handler.ts'
 
 const NOUNS = Object.keys(REGISTRY) as Noun[]
 
@@ -30,10 +31,20 @@ async function mountNouns(mount: Mount, nouns: readonly Noun[]): Promise<void> {
   const all = await Promise.all(nouns.map(async (noun) => [noun, await REGISTRY[noun]()] as const))
   for (const [noun, verbs] of all) {
     const trees = noun === 'merkleTrees' ? await import('./merkle-trees.ts') : null
+    const prepares = await preparesOf(noun)
     for (const { verb, route, operation, isStored } of verbs) {
-      const how = trees !== null && verb === 'create' ? { prepare: trees.prepareTree } : {}
+      const prepare = prepares[verb]
+      const how = prepare === undefined ? {} : { prepare }
       mount(route, operation, isStored ? { stored: true } : how)
     }
     trees?.mountWithoutWallet(mount)
   }
+}
+
+/** Verbs whose bodies a worker thread parses. */
+// biome-ignore lint/suspicious/noExplicitAny: each is checked against its operation where it is written
+async function preparesOf(noun: Noun): Promise<Record<string, Prepare<any>>> {
+  if (noun === 'merkleTrees') return { create: (await import('./merkle-trees.ts')).prepareTree }
+  if (noun === 'raises') return { storeAllowlist: (await import('./raise-proofs.ts')).prepareAllowlist }
+  return {}
 }

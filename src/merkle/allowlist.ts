@@ -1,4 +1,6 @@
 /** The allowlist of a raise: its entries in the order of wallet and round, their tree, and the pieces that proofs are read from. */
+
+import { isThisMachine, parseUrl } from '../platform/urls.ts'
 import { amountFrom } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
 import { RECORD_BYTES } from './entry-list.ts'
@@ -180,4 +182,24 @@ export function firstLost(before: Buffer, after: Buffer): Allowance | undefined 
       return allowanceOf(before.subarray(i, i + ENTRY_BYTES))
   }
   return undefined
+}
+
+/** The answer that clients of the program read: `merkle_root_config` is the address of the root's account. */
+export function proofText(config: string, { cap, proof }: Pick<AllowanceProof, 'cap' | 'proof'>): string {
+  // Clients take a number or digits, and a number is exact only up to 2^53 - 1.
+  const deposit_cap = cap <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(cap) : String(cap)
+  return JSON.stringify({ merkle_root_config: config, deposit_cap, proof: proof.map((sibling) => [...sibling]) })
+}
+
+const MOST_URL_BYTES = 256
+export const PROOFS_URL_RULE = `must be an https URL of at most ${MOST_URL_BYTES} characters without query, fragment and credentials, as browsers write it; http only for this machine`
+
+/** Where proofs are, without a slash at the end, as it is written on chain; null for a text that must not be. */
+export function proofsUrl(text: string): string | null {
+  const url = parseUrl(text)
+  if (url === undefined || text.length > MOST_URL_BYTES) return null
+  const plain = text.replace(/\/+$/, '')
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isThisMachine(url.hostname))
+  const isBare = url.search === '' && url.hash === '' && url.username === '' && url.password === ''
+  return isSafe && isBare && url.href.replace(/\/+$/, '') === plain ? plain : null
 }

@@ -25,6 +25,7 @@ import { webhookFilters } from './migrations/0013-webhook-filters.ts'
 import { attentionNotices } from './migrations/0014-attention-notices.ts'
 import { vaultShortages } from './migrations/0015-vault-shortages.ts'
 import { raises } from './migrations/0016-raises.ts'
+import { raiseAllowlists } from './migrations/0017-raise-allowlists.ts'
 import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { ProposalTables } from './proposals/tables.ts'
 import type { RequestTables } from './requests/tables.ts'
@@ -67,6 +68,8 @@ const TABLE_NAMES: Record<keyof Tables, true> = {
   settings: true,
   pools: true,
   raises: true,
+  raise_allowlists: true,
+  raise_allowlist_pieces: true,
   tickers: true,
   shared_configs: true,
   fee_claims: true,
@@ -136,6 +139,7 @@ export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigra
   '0014-attention-notices': attentionNotices,
   '0015-vault-shortages': vaultShortages,
   '0016-raises': raises,
+  '0017-raise-allowlists': raiseAllowlists,
 }
 
 /** Names of all migrations of this program, in order. */

@@ -37,9 +37,13 @@ export const treeFields = body.omit({ entries: true })
 export type TreeInput = z.output<typeof treeFields> & { built: BuiltTree }
 
 /** Validates the entries and builds the tree off the event loop. The bytes are transferred to the worker. */
-export async function buildTreeFromBody({ trees }: Services, raw: Uint8Array<ArrayBuffer>): Promise<BuiltTree> {
+export const buildTreeFromBody = ({ trees }: Services, raw: Uint8Array<ArrayBuffer>): Promise<BuiltTree> =>
+  throwingTreeFaults(() => trees.buildFromRequest(raw))
+
+/** Throws the faults of a list as bad_request. */
+export async function throwingTreeFaults<T>(build: () => Promise<T>): Promise<T> {
   try {
-    return await trees.buildFromRequest(raw)
+    return await build()
   } catch (error) {
     throw treeError(error)
   }

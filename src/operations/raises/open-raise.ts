@@ -1,11 +1,119 @@
-/** Opens a raise to its allowlist: its root and where proofs are, on chain. */
+/** Opens a raise to its allowlist: its root and where proofs are, on chain, in one transaction. */
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
+import {
+  closeServerMetadataInstruction,
+  merkleRootAddress,
+  RAISE_UNITS,
+  type RaiseOpening,
+  readOpening,
+  rootInstruction,
+  serverMetadataAddress,
+  serverMetadataInstruction,
+  versionFor,
+} from '../../chain/programs/presale/index.ts'
+import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
+import { rentFor } from '../../chain/reads/rpc-reads.ts'
+import { compileUnsigned } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
-import { internal } from '../../platform/errors.ts'
+import { PROOFS_URL_RULE, proofsUrl } from '../../merkle/allowlist.ts'
+import { toHex } from '../../merkle/tree.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { publicRoot } from '../../settings/config.ts'
+import { isoSeconds } from '../../solana/lock-schedule.ts'
+import { MERKLE_ROOT_BYTES, SERVER_METADATA_BYTES } from '../../solana/programs/presale.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { allowlistsOf } from '../../store/resources/raise-allowlists.ts'
+import { act } from '../act.ts'
+import { trackingOf } from '../building.ts'
+import { hashBytesOf } from '../merkle-trees/open-tree.ts'
+import { refusalsOf } from '../refusals.ts'
+import { requireCreator, requireRaise } from './require-raise.ts'
+import { requireListed } from './store-allowlist.ts'
 
 type Routes = Api['raises']
 
-export async function openRaise(_context: Context, _input: Input<Routes['open']>): Promise<Result<Routes['open']>> {
-  throw internal('not built yet')
+export const openRaise = act<Routes['open']>('raise.open', async (context, { id, payer, ...asked }) => {
+  const { chain } = context
+  const { raise, at } = await requireRaise(context, id)
+  requireCreator(raise, payer, 'open')
+  requireListed(raise)
+  if (BigInt(at.unixSeconds) >= raise.endsAt)
+    throw badRequest(`The raise ${id} ended on ${isoSeconds(raise.endsAt)}, so nobody can deposit any more`)
+  const opening = await readOpening(chain, id)
+  const root = asked.root === undefined ? await storedRoot(context, id) : toHex(hashBytesOf(asked.root))
+  const version = versionFor(opening, root)
+  if (version < 0)
+    throw badRequest(`The raise ${id} has ${opening.roots.length} roots on chain, the most that svc uses`)
+  const url = urlFor(context, asked.url, opening)
+  const isRootThere = opening.roots[version] === root
+  const isUrlThere = opening.url === url
+  if (isRootThere && isUrlThere)
+    throw badRequest(`The raise ${id} is open already, with the root ${root} and proofs at ${url}`, {
+      param: 'id',
+      details: { reason: 'already_open', root, root_version: version, url },
+    })
+  const metadata = serverMetadataAddress(id)
+  const config = merkleRootAddress(id, BigInt(version))
+  const acts = [
+    ...(isRootThere
+      ? []
+      : [rootInstruction(id, { creator: payer, config, root: hashBytesOf(root), version: BigInt(version) })]),
+    ...(isUrlThere || opening.url === null ? [] : [closeServerMetadataInstruction(id, { creator: payer, metadata })]),
+    ...(isUrlThere ? [] : [serverMetadataInstruction(id, { creator: payer, metadata, url })]),
+  ]
+  const sizes = [
+    ...(isRootThere ? [] : [MERKLE_ROOT_BYTES]),
+    ...(isUrlThere ? [] : [SERVER_METADATA_BYTES + url.length]),
+  ]
+  const rents = await Promise.all(sizes.map((bytes) => rentFor(chain, bytes)))
+  const warnings = warningsOf(opening, { version, url })
+  return {
+    requiredProgram: PROGRAMS.presale,
+    fallbackUnits: RAISE_UNITS.root + 2 * RAISE_UNITS.serverMetadata,
+    onFailedSimulation: refusalsOf(PROGRAMS.presale.name),
+    tracked: trackingOf('raise', id, []),
+    build: async (envelope) => compileUnsigned(envelope, acts.map(await sdkInstructions())),
+    summary: {
+      ...{ id, root, root_version: version, url: isUrlThere ? null : url },
+      rent: String(rents.reduce((sum, rent) => sum + rent, 0n)),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    },
+  }
+})
+
+async function storedRoot({ store }: Context, id: string): Promise<string> {
+  const [list] = await allowlistsOf(store.db, id)
+  if (list !== undefined) return list.root
+  throw badRequest(
+    `No allowlist of the raise ${id} is stored here: store it (POST /v2/raises/{id}/allowlist, \`svc raises open --allowlist\`), or send the root of a list that is kept elsewhere`,
+    { param: 'root' },
+  )
+}
+
+/** The URL that is asked for, otherwise the one on chain, otherwise that of this server. */
+function urlFor({ config }: Context, asked: string | undefined, { url: written }: RaiseOpening): string {
+  if (asked === undefined && written !== null) return written
+  const root = publicRoot(config)
+  const text = asked ?? (root === undefined ? undefined : `${root}/raise`)
+  if (text === undefined)
+    throw badRequest(
+      'url is required, because this server has no public address (public-url): name the place of the proofs, without the id of the raise',
+      { param: 'url' },
+    )
+  const url = proofsUrl(text)
+  if (url === null) throw badRequest(`url ${PROOFS_URL_RULE}`, { param: 'url' })
+  return url
+}
+
+function warningsOf(
+  { roots, url: written }: RaiseOpening,
+  { version, url }: { version: number; url: string },
+): string[] {
+  const others = roots.flatMap((root, i) => (root === null || i === version ? [] : [i]))
+  return [
+    ...(others.length === 0
+      ? []
+      : [`other roots are on chain too (version ${others.join(', ')}), and their wallets can buy as well`]),
+    ...(written === null || written === url ? [] : [`the URL on chain is replaced: ${written}`]),
+  ]
 }

@@ -1,14 +1,134 @@
-/** Stores the allowlist of a raise. */
-import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
-import type { Context } from '../../context.ts'
-import { internal } from '../../platform/errors.ts'
+/** Stores the allowlist of a raise. A root on chain stays valid, so a later list can only add wallets and raise caps. */
+import type { z } from '@hono/zod-openapi'
+import { type RaiseAllowlist, raises } from '../../api/raises.ts'
+import { type Raise, readOpening, versionFor } from '../../chain/programs/presale/index.ts'
+import type { Context, Services } from '../../context.ts'
+import { type AllowlistSummary, firstLost } from '../../merkle/allowlist.ts'
+import type { BuiltAllowlist } from '../../merkle/built-tree.ts'
+import { type ApiError, badRequest, forbidden, Overtaken } from '../../platform/errors.ts'
+import {
+  type AllowlistRow,
+  allowlistsOf,
+  deleteAllowlist,
+  insertAllowlist,
+  readEntries,
+} from '../../store/resources/raise-allowlists.ts'
+import { updateRaise } from '../../store/resources/raises.ts'
+import { throwingTreeFaults } from '../merkle-trees/verbs.ts'
+import { requireRaise } from './require-raise.ts'
 
-type Routes = Api['raises']
+const { body } = raises.storeAllowlist
+if (body === undefined) throw new Error('the route that stores allowlists has no body')
+/** The schema of all fields except the entries, which the worker has validated. */
+export const allowlistFields = body.omit({ entries: true })
+export type AllowlistInput = z.output<typeof allowlistFields> & { id: string; built: BuiltAllowlist }
 
-export async function storeAllowlist(
-  _context: Context,
-  _input: Input<Routes['storeAllowlist']>,
-): Promise<Result<Routes['storeAllowlist']>> {
-  throw internal('not built yet')
+/** Validates the entries and builds the tree off the event loop. The bytes are transferred to the worker. */
+export const allowlistFromBody = ({ trees }: Services, raw: Uint8Array<ArrayBuffer>): Promise<BuiltAllowlist> =>
+  throwingTreeFaults(() => trees.buildAllowlist(raw))
+
+export async function storeAllowlist(context: Context, { id, built }: AllowlistInput): Promise<RaiseAllowlist> {
+  const { store, chain, clock } = context
+  const { root, pieces, summary } = built
+  const { raise } = await requireRaise(context, id)
+  requireListed(raise)
+  requireUsableCaps(raise, summary)
+  const total = summary.rounds.reduce((sum, round) => sum + round.total, 0n)
+  const warnings = [...built.warnings, ...salesWarnings(raise, summary, total)]
+  const answer: RaiseAllowlist = {
+    ...{ id, root, entries: built.count, total: String(total) },
+    ...(warnings.length > 0 ? { warnings } : {}),
+  }
+  const lists = await allowlistsOf(store.db, id)
+  if (lists[0]?.root === root) {
+    context.status = 200
+    return answer
+  }
+  const opening = await readOpening(chain, id)
+  const version = versionFor(opening, root)
+  if (version < 0)
+    throw badRequest(`The raise ${id} has ${opening.roots.length} roots on chain, the most that svc uses`)
+  const open = lists.filter((list) => opening.roots[list.version] === list.root)
+  const [last] = open
+  const entries = Buffer.concat(pieces.map((piece) => piece.entries))
+  if (last !== undefined) requireAll(last, await readEntries(store.db, last), entries)
+  return context.commit(async (tx) => {
+    const present = await allowlistsOf(tx, id)
+    if (present[0]?.root !== lists[0]?.root) throw storedMeanwhile(id)
+    for (const list of present) {
+      if (open.some((each) => each.version === list.version)) continue
+      requireOwner(context, list)
+      await deleteAllowlist(tx, list)
+    }
+    if (!open.some((list) => list.version === version)) {
+      const { apiKeyId } = context.actor
+      const about = { entries: built.count, total: String(total), created_by: apiKeyId, created_at: clock.now() }
+      await insertAllowlist(tx, { raise_id: id, version, root, ...about }, pieces)
+    }
+    await updateRaise(tx, id, { allowlist_root: root, allowlist_entries: built.count })
+    return answer
+  })
 }
+
+/** Throws bad_request for a raise without an allowlist by proofs. */
+export function requireListed({ address, allowlist }: Raise): void {
+  if (allowlist === 'merkle') return
+  const why = allowlist === 'none' ? 'is open to everyone' : 'lets an operator sign for each buyer'
+  throw badRequest(`The raise ${address} ${why}, so it takes no allowlist: that is decided when it is created`, {
+    param: 'id',
+    details: { allowlist },
+  })
+}
+
+/** Throws bad_request for entries that the program would refuse (6037, 6039). */
+function requireUsableCaps({ rounds }: Raise, summary: AllowlistSummary): void {
+  for (const { round, least, most } of summary.rounds) {
+    const terms = rounds[round - 1]
+    const fault = (message: string) => badRequest(`entries: ${message}`, { param: 'entries', details: { round } })
+    if (terms === undefined) {
+      const there = rounds.length === 1 ? 'one round' : `${rounds.length} rounds`
+      throw fault(`${most.wallet} is in round ${round}, and the raise has ${there}`)
+    }
+    const said = ({ wallet, cap }: typeof least) => `the cap ${cap} of ${wallet} in round ${round} cannot be used`
+    if (least.cap < terms.buyerMin)
+      throw fault(`${said(least)}: the least that a buyer pays there is ${terms.buyerMin} raw units`)
+    if (most.cap > terms.buyerMax)
+      throw fault(`${said(most)}: write ${terms.buyerMax}, the most that the raise takes, or less`)
+  }
+}
+
+function salesWarnings({ rounds, minimum }: Raise, summary: AllowlistSummary, total: bigint): string[] {
+  const empty = rounds.flatMap((_, i) => (summary.rounds.some(({ round }) => round === i + 1) ? [] : [i + 1]))
+  return [
+    ...(total < minimum
+      ? [`all caps add up to ${total} raw units, less than the minimum ${minimum}: the raise must fail with this list`]
+      : []),
+    ...empty.map((round) => `nobody is in round ${round}, so its tokens cannot be sold`),
+  ]
+}
+
+/** Throws bad_request if a wallet would lose something, because the root on chain still lets it buy. */
+function requireAll({ raise_id, root, version }: AllowlistRow, before: Buffer, after: Buffer): void {
+  const lost = firstLost(before, after)
+  if (lost === undefined) return
+  const { wallet, round, cap } = lost
+  throw badRequest(
+    `entries: ${wallet} has the cap ${cap} in round ${round} of the list whose root is on chain. That root stays valid, so another list of the raise ${raise_id} can add wallets and raise caps, but not remove or lower them`,
+    { param: 'entries', details: { root, version, wallet, round, cap: String(cap) } },
+  )
+}
+
+/** Throws forbidden for a list of another key, because the opening of the raise would write another root. */
+function requireOwner({ actor }: Context, { raise_id, created_by }: AllowlistRow): void {
+  const { apiKeyId, scopes } = actor
+  if (created_by === apiKeyId || scopes.includes('airdrop:admin') || scopes.includes('*')) return
+  throw forbidden(
+    `The allowlist of the raise ${raise_id} was stored by another API key: only that key, or one with airdrop:admin or *, replaces it`,
+    { param: 'id' },
+  )
+}
+
+const storedMeanwhile = (id: string): ApiError =>
+  new Overtaken(`Another request stored an allowlist of the raise ${id} at the same time: send this request again`, {
+    param: 'id',
+  })

@@ -28,6 +28,8 @@ const GROWS_WITH: Partial<Record<TableName, string>> = {
   nfts: 'NFTs',
   pay_requests: 'pay requests, for 30 days',
   pools: 'pools',
+  raise_allowlist_pieces: 'allowlists of raises',
+  raise_allowlists: 'allowlists of raises',
   rate_hits: 'requests of limited keys',
   signer_spends: 'signings',
   signings: 'signings',

@@ -86,6 +86,32 @@ interface RaisesTable extends Recorded {
   next_check_at: number | null
 }
 
+/** A stored allowlist. A raise has several if the later ones were stored after the root of the earlier was on chain. */
+interface RaiseAllowlistsTable {
+  raise_id: string
+  /** Number of its root in the program. */
+  version: number
+  /** Merkle root in hex without a prefix. */
+  root: string
+  entries: number
+  /** Sum of all caps as decimal digits. */
+  total: string
+  /** API key that stored it; null for the operator of this folder. */
+  created_by: string | null
+  created_at: number
+}
+
+/** Consecutive entries of an allowlist, with the way from their node to the root; see `src/merkle/allowlist.ts`. */
+interface RaiseAllowlistPiecesTable {
+  raise_id: string
+  version: number
+  n: number
+  /** Wallet and registry of the first entry, in hex. */
+  first_key: string
+  entries: Buffer
+  path: Buffer
+}
+
 /** Latest pool of each ticker; tickers are in upper case. */
 interface TickersTable {
   symbol: string
@@ -216,6 +242,8 @@ interface AssetPiecesTable {
 
 export interface ResourceTables {
   raises: RaisesTable
+  raise_allowlists: RaiseAllowlistsTable
+  raise_allowlist_pieces: RaiseAllowlistPiecesTable
   tokens: TokensTable
   pools: PoolsTable
   tickers: TickersTable
