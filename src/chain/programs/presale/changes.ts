@@ -3,7 +3,15 @@ import { hexOf } from '../../../solana/bytes.ts'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PRESALE } from '../../../solana/programs/presale.ts'
 
-/** Amounts are raw units; null if neither the instruction nor an event behind it in the message says them. */
+/**
+ * `amount` is what moved, in raw units, by the program's event. It is null if the message has no calls between programs
+ * (`executionOrder`).
+ */
+interface Moved {
+  amount: bigint | null
+}
+type OfBuyer = Moved & { escrow: string; owner: string }
+
 export type PresaleChange = { raise: string } & (
   | { kind: 'created'; mint: string; quoteMint: string; creator: string; payer: string; base: string }
   /** A root of the allowlist in hex without a prefix, and the address of its account. */
@@ -11,30 +19,47 @@ export type PresaleChange = { raise: string } & (
   /** Where clients get proofs from. */
   | { kind: 'served'; creator: string; url: string }
   | { kind: 'joined'; owner: string; payer: string; escrow: string }
-  /** `most` may be more than the program takes. */
-  | { kind: 'deposited'; escrow: string; payer: string; most: bigint }
-  | { kind: 'withdrawn'; escrow: string; owner: string; amount: bigint }
-  | { kind: 'refunded' | 'claimed' | 'left'; escrow: string; owner: string }
-  /** The creator takes what is raised, or all tokens if the raise failed: `vault` is the one that pays. */
-  | { kind: 'creator_withdrawn'; creator: string; vault: string; to: string }
-  | { kind: 'fees_collected'; creator: string; to: string }
-  | { kind: 'unsold_settled' }
+  /** Without the fee. `most` may be more than the program takes. */
+  | ({ kind: 'deposited'; escrow: string; payer: string; most: bigint; fee: bigint | null } & Moved)
+  | ({ kind: 'withdrawn' | 'claimed' } & OfBuyer)
+  /** With the fee. */
+  | ({ kind: 'refunded' } & OfBuyer)
+  | { kind: 'left'; escrow: string; owner: string }
+  /** The creator takes what is raised, or all tokens if the raise failed; `vault` is the one that pays. */
+  | ({ kind: 'creator_withdrawn'; creator: string; vault: string; to: string } & Moved)
+  | ({ kind: 'fees_collected'; creator: string; to: string } & Moved)
+  | ({ kind: 'unsold_settled' } & Moved)
 )
+
+const { events: EVENTS } = PRESALE.rows
+type EventName = keyof typeof EVENTS
+
+/**
+ * Returns one change per instruction, in order, whether or not the transaction succeeds. Accounts from lookup tables
+ * that were not read are not included.
+ */
+export function presaleChangesIn(message: DecodedMessage): PresaleChange[] {
+  const next = eventsIn(message)
+  return PRESALE.callsIn(message).flatMap((call) => {
+    const change = changeOf(call, next)
+    return change === null || Object.values(change).includes(undefined) ? [] : [change as PresaleChange]
+  })
+}
+
+/** Each act emits one event, so that the n-th event of a name belongs to the n-th act of its kind. */
+function eventsIn({ keys, instructions }: DecodedMessage) {
+  const own = instructions.filter(({ programIdIndex }) => keys[programIdIndex] === PRESALE.id)
+  const left = new Map<EventName, unknown[]>()
+  return <N extends EventName>(name: N) => {
+    const events = left.get(name) ?? own.flatMap(({ data }) => PRESALE.event(name, data) ?? [])
+    left.set(name, events)
+    return (events.shift() ?? null) as ReturnType<typeof PRESALE.event<N>>
+  }
+}
 
 type Call = ReturnType<typeof PRESALE.callsIn>[number]
 
-/**
- * Returns one change per instruction, in order, whether or not the transaction succeeds. Calls between programs and
- * accounts from lookup tables are not included.
- */
-export const presaleChangesIn = (message: DecodedMessage): PresaleChange[] =>
-  PRESALE.callsIn(message).flatMap((call) => {
-    const change = changeOf(call)
-    return change === null || Object.values(change).includes(undefined) ? [] : [change as PresaleChange]
-  })
-
-/** An address that is in a table which was not read is undefined. */
-function changeOf(call: Call): object | null {
+function changeOf(call: Call, next: ReturnType<typeof eventsIn>): object | null {
   if (call.args === null || !('presale' in call.accounts)) return null
   const { presale: raise } = call.accounts
   switch (call.name) {
@@ -56,31 +81,46 @@ function changeOf(call: Call): object | null {
     }
     case 'deposit': {
       const { escrow, payer } = call.accounts
-      return { kind: 'deposited', raise, escrow, payer, most: call.args.max_amount }
+      const event = next('evt_deposit')
+      const moved = { amount: event?.deposit_amount ?? null, fee: event?.deposit_fee ?? null }
+      return { kind: 'deposited', raise, escrow, payer, most: call.args.max_amount, ...moved }
     }
-    case 'withdraw': {
-      const { escrow, owner } = call.accounts
-      return { kind: 'withdrawn', raise, escrow, owner, amount: call.args.amount }
+    case 'withdraw':
+      return { kind: 'withdrawn', raise, ...buyerOf(call), amount: next('evt_withdraw')?.withdraw_amount ?? null }
+    case 'withdraw_remaining_quote': {
+      const amount = next('evt_withdraw_remaining_quote')?.amount_refunded ?? null
+      return { kind: 'refunded', raise, ...buyerOf(call), amount }
     }
-    case 'withdraw_remaining_quote':
     case 'claim':
-    case 'close_escrow': {
-      const { escrow, owner } = call.accounts
-      return { kind: OF_OWNER[call.name], raise, escrow, owner }
-    }
+      return { kind: 'claimed', raise, ...buyerOf(call), amount: next('evt_claim')?.claim_amount ?? null }
+    case 'close_escrow':
+      return { kind: 'left', raise, ...buyerOf(call) }
     case 'creator_withdraw': {
       const { owner: creator, token_vault: vault, owner_token: to } = call.accounts
-      return { kind: 'creator_withdrawn', raise, creator, vault, to }
+      return {
+        kind: 'creator_withdrawn',
+        raise,
+        creator,
+        vault,
+        to,
+        amount: next('evt_creator_withdraw')?.amount ?? null,
+      }
     }
     case 'creator_collect_fee': {
       const { owner: creator, fee_receiving_account: to } = call.accounts
-      return { kind: 'fees_collected', raise, creator, to }
+      const amount = next('evt_creator_collect_fee')?.total_collected_fee ?? null
+      return { kind: 'fees_collected', raise, creator, to, amount }
     }
-    case 'perform_unsold_base_token_action':
-      return { kind: 'unsold_settled', raise }
+    case 'perform_unsold_base_token_action': {
+      const amount = next('evt_perform_unsold_base_token_action')?.total_token_unsold ?? null
+      return { kind: 'unsold_settled', raise, amount }
+    }
     default:
       return null
   }
 }
 
-const OF_OWNER = { withdraw_remaining_quote: 'refunded', claim: 'claimed', close_escrow: 'left' } as const
+const buyerOf = ({ accounts }: { accounts: { escrow?: string; owner?: string } }) => ({
+  escrow: accounts.escrow,
+  owner: accounts.owner,
+})
