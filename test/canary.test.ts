@@ -23,7 +23,7 @@ import { refusingBuilds } from './support/refusing-builds.ts'
 import { inSoak } from './support/runs.ts'
 import { idleProgram } from './support/sbf-program.ts'
 
-const { dbc, dammV2, tokenMetadata, core, lock, distributor, squads, lighthouse } = PROGRAMS
+const { dbc, dammV2, tokenMetadata, core, lock, distributor, squads, presale, lighthouse } = PROGRAMS
 const lacksPrograms = Object.values(PROGRAMS).some(({ id }) => !hasProgram(id))
 
 /** `program name` of what svc builds and the canary cannot try, with the reason. */
@@ -51,16 +51,19 @@ function namedInSource(): string[] {
       ...named(lock, callsIn('jupiter-lock', /\bJUPITER_LOCK\.instruction\(\s*'(\w+)'/g)),
       ...named(distributor, callsIn('merkle-distributor', /\bMERKLE_DISTRIBUTOR\.instruction\(\s*'(\w+)'/g)),
       ...named(tokenMetadata, callsIn('tokens', /\bTOKEN_METADATA\.instruction\(\s*'(\w+)'/g)),
-      ...named(lighthouse, guardInstructionNames()),
+      ...named(presale, instructionsIn('raise-acts.ts', 'PRESALE')),
+      ...named(lighthouse, instructionsIn('guards.ts', 'LIGHTHOUSE')),
     ].map(keyOf),
   )
 }
 
-/** Guards are no act of their own, so their builder is not among those of the programs. */
-const guardInstructionNames = (): string[] =>
-  [...readFileSync(resolve('src/solana/guards.ts'), 'utf8').matchAll(/\bLIGHTHOUSE\.instruction\(\s*'(\w+)'/g)].map(
-    ([, name = '']) => name,
-  )
+/** The builders of guards, and of raises, which browsers load too, are not among those of the programs. */
+const instructionsIn = (file: string, table: string): string[] =>
+  [
+    ...readFileSync(resolve('src/solana', file), 'utf8').matchAll(
+      new RegExp(`\\b${table}\\.instruction\\(\\s*'(\\w+)'`, 'g'),
+    ),
+  ].map(([, name = '']) => name)
 
 /** The names that a pattern finds in the builders of a program, as its IDL writes them. */
 function callsIn(program: string, pattern: RegExp): string[] {
@@ -188,7 +191,7 @@ describe.skipIf(lacksPrograms)('the canary', () => {
   it.each<{ missing: (typeof PROGRAMS)[keyof typeof PROGRAMS][] }>([
     { missing: [dbc, squads] },
     { missing: [dammV2, core, distributor] },
-    { missing: [tokenMetadata, lock, lighthouse] },
+    { missing: [tokenMetadata, lock, presale, lighthouse] },
   ])('finds nothing about others if the cluster lacks $missing.0.name and others', async ({ missing }) => {
     const acts = await tryBuilds(new Map(missing.map(({ id }) => [id, null])))
     expect(acts.filter(({ status }) => status === 'failed')).toEqual([])
@@ -215,6 +218,12 @@ const OFTEN_MISSED = [
   ...named(dammV2, ['refresh_vesting', 'split_position2']),
   ...named(distributor, ['new_distributor', 'new_claim', 'claim_locked', 'clawback']),
   ...named(lock, ['create_vesting_escrow_v2', 'claim_v2', 'cancel_vesting_escrow']),
+  ...named(presale, [
+    'close_permissioned_server_metadata',
+    'withdraw',
+    'creator_collect_fee',
+    'withdraw_remaining_quote',
+  ]),
 ]
 
 /** Returns what fails in itself. Every failure must come from an instruction that the builds refuse. */

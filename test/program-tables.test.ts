@@ -18,6 +18,7 @@ import { ASSOCIATED_TOKEN } from '../src/solana/programs/associated-token.ts'
 import { JUPITER_LOCK } from '../src/solana/programs/jupiter-lock.ts'
 import { MERKLE_DISTRIBUTOR } from '../src/solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../src/solana/programs/metaplex-core.ts'
+import { PRESALE } from '../src/solana/programs/presale.ts'
 import { SYSTEM } from '../src/solana/programs/system.ts'
 import type { PlainInstruction } from '../src/solana/programs/table.ts'
 import { TOKEN, TOKEN_2022 } from '../src/solana/programs/token.ts'
@@ -28,7 +29,7 @@ import { mapped } from './support/mapped.ts'
 const prefixOf = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 16)
 
 it('first bytes of Anchor instructions are the hash of their names', () => {
-  for (const { layout } of [JUPITER_LOCK, MERKLE_DISTRIBUTOR]) {
+  for (const { layout } of [JUPITER_LOCK, MERKLE_DISTRIBUTOR, PRESALE]) {
     for (const [prefix, [name]] of Object.entries(layout.table)) expect(prefix, name).toBe(prefixOf(`global:${name}`))
   }
 })

@@ -1,4 +1,4 @@
-/** Plays the life of everything that svc builds: pools from launch to vesting, an airdrop, NFTs, locks and proposals. */
+/** Plays the life of everything that svc builds: pools from launch to vesting, an airdrop, NFTs, locks, proposals and raises. */
 import type { Act } from '../../src/chain/program-cache/canary-report.ts'
 import { memoInstruction } from '../../src/chain/programs/memos.ts'
 import { requireProgram } from '../../src/chain/programs/required-program.ts'
@@ -21,6 +21,7 @@ import { innerMessageOf, vaultAddress } from '../../src/solana/squads/index.ts'
 import { playGuards } from './guard-acts.ts'
 import { playPool } from './pool-acts.ts'
 import { playPositions } from './position-acts.ts'
+import { playRaises } from './raise-acts.ts'
 import { type Built, DAY_SECONDS, PLATFORM, SOL, type Stage } from './stage.ts'
 
 const URI = 'https://example.com/canary.json'
@@ -36,6 +37,7 @@ export async function playActs(stage: Stage): Promise<void> {
   await playNfts(stage)
   await playLocks(stage)
   await playVault(stage)
+  await playRaises(stage)
   await playGuards(stage)
 }
 

@@ -91,9 +91,8 @@ export const DEFAULT_PROGRAMS: readonly string[] = [
   TOKEN_2022_PROGRAM,
   ASSOCIATED_TOKEN_PROGRAM,
   MEMO_PROGRAM,
-  ...[PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.core, PROGRAMS.lock, PROGRAMS.distributor].map(
-    ({ id }) => id,
-  ),
+  ...[PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.core].map(({ id }) => id),
+  ...[PROGRAMS.lock, PROGRAMS.distributor, PROGRAMS.presale].map(({ id }) => id),
 ]
 
 /** The default policy permits nothing to leave, and no act on what others hold, until an operator allows it. */

@@ -5,18 +5,11 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './program-ids.ts'
 import { PRESALE } from './programs/presale.ts'
 import type { PlainInstruction } from './programs/table.ts'
-import {
-  ALLOWLIST_KINDS,
-  RAISE_MODES,
-  type Raise,
-  type RaiseRound,
-  type RaiseState,
-  type RaiseTerms,
-  UNSOLD_ACTIONS,
-} from './raises.ts'
+import type { Raise, RaiseRound, RaiseState, RaiseTerms } from './raises.ts'
 
 const NO_HOOKS = { slices: [] }
 const zeros = (length: number) => new Uint8Array(length)
+const named = (name: string) => ({ name, value: null })
 const programOf = (program: Raise['tokenProgram']) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
 
 /** Addresses of a raise that is to be created; `chain/programs/presale` derives them. */
@@ -43,7 +36,7 @@ export const fixedPriceInstruction = (
   PRESALE.instruction(
     'initialize_fixed_price_presale_args',
     { fixed_price_presale_params: fixedPriceArgs, owner: payer, payer },
-    { presale, disable_withdraw: withdrawable ? 0 : 1, q_price: price, padding1: zeros(64) },
+    { presale, disable_withdraw: !withdrawable, q_price: price, padding1: zeros(64) },
   )
 
 /** Creates the raise; the tokens of all rounds leave `from`. The base and the payer sign, and the creator does not. */
@@ -67,10 +60,10 @@ export function creationInstruction(place: RaisePlace, creation: RaiseCreation):
     presale_minimum_cap: creation.minimum,
     presale_start_time: creation.startsAt,
     presale_end_time: creation.endsAt,
-    whitelist_mode: ALLOWLIST_KINDS.indexOf(creation.allowlist),
-    presale_mode: RAISE_MODES.indexOf(creation.mode),
-    unsold_token_action: UNSOLD_ACTIONS.indexOf(creation.unsold),
-    disable_earlier_presale_end_once_cap_reached: creation.earlyEnd ? 0 : 1,
+    whitelist_mode: named(creation.allowlist),
+    presale_mode: named(creation.mode),
+    unsold_token_action: named(creation.unsold),
+    disable_earlier_presale_end_once_cap_reached: !creation.earlyEnd,
     presale_params_padding: zeros(30),
     immediately_release_bps: creation.releaseBps,
     lock_duration: creation.lockSeconds,

@@ -104,6 +104,16 @@ const SENTENCES: ReadonlyMap<string, Sentences> = new Map<string, Sentences>([
       cancel_vesting_escrow: 'the lock {escrow} ends: what is not unlocked yet goes to {creator_token}',
     },
   ],
+  [
+    PROGRAMS.presale.id,
+    {
+      initialize_presale: 'what the raise {presale} brings goes to {creator} for good; its unsold tokens, too',
+      create_merkle_root_config: 'the wallets of the list with the root below may buy in the raise {presale}',
+      create_operator: '{operator_owner} may admit wallets to every raise of {creator} that has operators',
+      revoke_operator: 'the operator {operator} of {creator} admits nobody any more',
+      create_permissioned_server_metadata: 'buyers of the raise {presale} get their proofs from {server_url}',
+    },
+  ],
   [PROGRAMS.dbc.id, { transfer_pool_creator: 'the creator of the pool {virtual_pool} becomes {new_creator}' }],
   [
     PROGRAMS.dammV2.id,

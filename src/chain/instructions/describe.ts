@@ -23,6 +23,7 @@ import { JUPITER_LOCK } from '../../solana/programs/jupiter-lock.ts'
 import { LIGHTHOUSE } from '../../solana/programs/lighthouse.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
 import { METAPLEX_CORE } from '../../solana/programs/metaplex-core.ts'
+import { PRESALE } from '../../solana/programs/presale.ts'
 import { SQUADS } from '../../solana/programs/squads.ts'
 import { STAKE } from '../../solana/programs/stake.ts'
 import { byFirstBytes, rolesOf } from '../../solana/programs/table.ts'
@@ -54,6 +55,7 @@ const TABLES = [
   LOADER,
   MERKLE_DISTRIBUTOR,
   METAPLEX_CORE,
+  PRESALE,
   SQUADS,
   STAKE,
   TOKEN_METADATA,
@@ -262,9 +264,9 @@ function argument({ name, type, value }: FieldValue, { program, instruction, hol
   if (program === SYSTEM_PROGRAM && name === 'lamports') return { ...plain, unit: 'lamports' }
   if (isTokenProgram(program) && instruction === 'setAuthority' && name === 'kind')
     return { ...plain, value: AUTHORITY_TYPE_NAMES[Number(value)] ?? plain.value }
-  const isTokens = isTokenProgram(program) && name === 'amount'
+  const isTokens = (isTokenProgram(program) || program === PRESALE.id) && name === 'amount'
   const named = type === 'u64' && Object.hasOwn(HOLDERS, name) ? HOLDERS[name] : undefined
-  const roles = isTokens ? ['mint', 'source', 'account'] : named
+  const roles = isTokens ? ['mint', 'source', 'account', 'quote_mint'] : named
   if (roles === undefined) return plain
   const of = roles.map((role) => holders.get(role)).find((address) => address !== undefined)
   return { ...plain, unit: 'tokens', of: of ?? null }
@@ -301,7 +303,9 @@ const HOLDERS: Readonly<Record<string, readonly string[]>> = {
   max_total_claim: ['mint'],
   cliff_unlock_amount: ['token_mint'],
   amount_per_period: ['token_mint'],
-  max_amount: ['token_mint'],
+  max_amount: ['token_mint', 'quote_mint'],
+  presale_maximum_cap: ['quote_token_mint'],
+  presale_minimum_cap: ['quote_token_mint'],
 }
 
 /**

@@ -1,4 +1,7 @@
-/** Meteora Presale: all its instructions, accounts and events as in its IDL. Amounts are raw units, times Unix seconds. */
+/**
+ * Meteora Presale: its instructions and accounts, and the events that say what moved, as in its IDL. Modes of a creation
+ * have names, for people who approve it. Amounts are raw units, times Unix seconds.
+ */
 import { addressBytes } from '../addresses.ts'
 import { utf8 } from '../bytes.ts'
 import { MEMO_PROGRAM, SYSTEM_PROGRAM } from '../program-ids.ts'
@@ -76,13 +79,13 @@ export const PRESALE = programTable(PROGRAMS.presale.id, {
     initialize_fixed_price_presale_args: [
       'e0507fc1cc8ff3c2',
       `fixed_price_presale_params:w owner payer:sw system_program ${END}`,
-      'presale:pubkey disable_withdraw:u8 q_price:u128 padding1:hex64',
+      'presale:pubkey disable_withdraw:bool q_price:u128 padding1:hex64',
     ],
     // At a fixed price, its arguments follow the accounts of the IDL.
     initialize_presale: [
       '09ae0c7e96774464',
       `presale_mint presale:w presale_authority quote_token_mint presale_vault:w quote_token_vault:w payer_presale_token:w creator base:s payer:sw base_token_program quote_token_program system_program ${END} fixed_price_presale_args:*`,
-      `presale_maximum_cap:u64 presale_minimum_cap:u64 presale_start_time:u64 presale_end_time:u64 whitelist_mode:u8 presale_mode:u8 unsold_token_action:u8 disable_earlier_presale_end_once_cap_reached:u8 presale_params_padding:hex30 immediately_release_bps:u16 lock_duration:u64 vest_duration:u64 immediate_release_timestamp:u64 locked_vesting_params_padding:hex24 padding:hex32 presale_registries:*${REGISTRY} ${OTHERS}`,
+      `presale_maximum_cap:u64 presale_minimum_cap:u64 presale_start_time:u64 presale_end_time:u64 whitelist_mode:<none,merkle,operator> presale_mode:<fixed_price,pro_rata,first_come> unsold_token_action:<return,burn> disable_earlier_presale_end_once_cap_reached:bool presale_params_padding:hex30 immediately_release_bps:u16 lock_duration:u64 vest_duration:u64 immediate_release_timestamp:u64 locked_vesting_params_padding:hex24 padding:hex32 presale_registries:*${REGISTRY} ${OTHERS}`,
     ],
     perform_unsold_base_token_action: [
       '658d0841b0e12f6e',

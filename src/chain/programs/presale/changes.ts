@@ -60,13 +60,13 @@ function eventsIn({ keys, instructions }: DecodedMessage) {
 type Call = ReturnType<typeof PRESALE.callsIn>[number]
 
 function changeOf(call: Call, next: ReturnType<typeof eventsIn>): object | null {
+  if (call.name === 'initialize_presale') {
+    const { presale: raise, presale_mint: mint, quote_token_mint: quoteMint, creator, payer, base } = call.accounts
+    return { kind: 'created', raise, mint, quoteMint, creator, payer, base }
+  }
   if (call.args === null || !('presale' in call.accounts)) return null
   const { presale: raise } = call.accounts
   switch (call.name) {
-    case 'initialize_presale': {
-      const { presale_mint: mint, quote_token_mint: quoteMint, creator, payer, base } = call.accounts
-      return { kind: 'created', raise, mint, quoteMint, creator, payer, base }
-    }
     case 'create_merkle_root_config': {
       const { creator, merkle_root_config: config } = call.accounts
       return { kind: 'opened', raise, creator, config, root: hexOf(call.args.root), version: call.args.version }
