@@ -10,3 +10,6 @@ export const goldLockMemo = (step: 'gold-lock' | 'gold-unlock', platformId: stri
  */
 export const stakeMemo = (verb: 'stake' | 'release', asset: string, platformId: string): string =>
   `svc:${verb}:${asset}:${platformId}`
+
+/** Names the creator of a raise as a signer, because the program does not: a mistyped one could never take the money. */
+export const RAISE_MEMO = 'svc:raise'

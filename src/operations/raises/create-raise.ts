@@ -1,14 +1,222 @@
-/** Creates a raise: checks its terms, previews its results, and builds its accounts. */
+/** Creates a raise: checks its terms, its mints and its creator, previews its results, and builds its accounts. */
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
+import type { RaiseCreated } from '../../api/raises.ts'
+import type { Result } from '../../api/route.ts'
+import { memoInstruction } from '../../chain/programs/memos.ts'
+import {
+  creationInstruction,
+  fixedPriceInstruction,
+  RAISE_UNITS,
+  type Raise,
+  type RaisePlace,
+  raisePlace,
+} from '../../chain/programs/presale/index.ts'
+import { requireProgram } from '../../chain/programs/required-program.ts'
+import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
+import { readRentRate } from '../../chain/reads/rpc-reads.ts'
+import { compileAnySize, type Envelope, roomOf } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
-import { internal } from '../../platform/errors.ts'
+import { RAISE_MEMO } from '../../solana/memos.ts'
+import { FIXED_PRICE_ARGS_BYTES, PRESALE_BYTES } from '../../solana/programs/presale.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { previewRaise } from '../../solana/raise-preview.ts'
+import { recipientNote } from '../../solana/recipients.ts'
+import { vaultAddress } from '../../solana/squads/index.ts'
+import { feeInEpoch, sentFor } from '../../solana/transfer-fees.ts'
+import { MAX_U64 } from '../../solana/u64.ts'
+import { insertRaise } from '../../store/resources/raises.ts'
+import type { Tx } from '../../store/store.ts'
+import { inEitherMode, type PlannedBuild } from '../act.ts'
+import { buildTransaction, newKey, trackingOf } from '../building.ts'
+import { fault } from '../locks/checks.ts'
+import { requireMultisig } from '../proposals/squads/acting-vault.ts'
+import { recipientFaults } from '../recipients.ts'
+import { refusalsOf } from '../refusals.ts'
+import { mintWarnings, readRaiseMints, requireTokens, vaultBytes } from './mints.ts'
+import { termsRecord } from './record.ts'
+import { type CreateInput, checkedTerms, type NewRaise, termWarnings } from './terms.ts'
 
-type Routes = Api['raises']
+/** What both modes answer. */
+type Summary = Omit<Extract<RaiseCreated, { mode: 'signed' }>, 'mode' | 'signature'>
 
-export async function createRaise(
-  _context: Context,
-  _input: Input<Routes['create']>,
-): Promise<Result<Routes['create']>> {
-  throw internal('not built yet')
+const throwRefusal = refusalsOf(PROGRAMS.presale.name, 'Token program', 'Token-2022 program')
+/** Time of the first look for a raise that was built, and perhaps never sent. */
+const FIRST_LOOK_MS = 60_000
+
+export async function createRaise(context: Context, input: CreateInput): Promise<Result<Api['raises']['create']>> {
+  const genesis = await context.chain.genesisHash()
+  const record = (tx: Tx, summary: object) => insertRaise(tx, newRow(context, input, genesis, summary as Summary))
+  const plan = (payer: string) => planCreation(context, { ...input, payer })
+  const answer = await inEitherMode(context, input, 'raise.create', plan, { record })
+  return answer as Result<Api['raises']['create']>
+}
+
+async function planCreation(context: Context, input: CreateInput): Promise<PlannedBuild<Summary>> {
+  const { chain } = context
+  const { payer, pool } = input
+  const mints = await readRaiseMints(context, input)
+  const { at, token, quote } = mints
+  const decimals = { token: token.decimals, quote: quote.decimals }
+  const terms = checkedTerms(input, { now: BigInt(at.unixSeconds), decimals })
+  requirePlan(input)
+  const { creator, signs } = await creatorOf(context, input)
+  const transferFee = feeInEpoch(token.extensions, at.epoch)
+  const deposit = sentFor(transferFee, terms.supply)
+  if (deposit > MAX_U64) throw fault('supply', 'supply: with the transfer fee it is more than a token account can hold')
+  const needed = { payer, creator, deposit, reserve: BigInt(pool?.reserve ?? 0) }
+  const tokens = await requireTokens(context, token, needed)
+  const key = newKey(context)
+  const place = raisePlace({
+    ...{ base: key.address, mint: token.mint, quoteMint: quote.mint },
+    ...{ tokenProgram: token.tokenProgram, quoteTokenProgram: quote.tokenProgram },
+  })
+  const raise = beforeDeposits(place, { ...terms, creator }, at.unixSeconds)
+  const rentOf = await readRentRate(chain)
+  const { fault: unopened, ...preview } = previewRaise({ raise, plan: pool ?? null, decimals, transferFee, rentOf })
+  if (unopened !== null) throw fault('pool', `pool: The pool ${unopened}`)
+  const kept = [PRESALE_BYTES, vaultBytes(token), vaultBytes(quote)].reduce((sum, bytes) => sum + rentOf(bytes), 0n)
+  const warnings = [
+    ...termWarnings(terms, { input, decimals, quoteMint: quote.mint }),
+    ...mintWarnings(mints),
+    ...tokens.warnings,
+  ]
+  const parties = { payer, creator, from: tokens.from, signs }
+  const built = await buildTransaction(context, {
+    payer,
+    requiredProgram: PROGRAMS.presale,
+    fallbackUnits: RAISE_UNITS.create,
+    onFailedSimulation: throwRefusal,
+    build: async (envelope) => ({
+      ...(await buildCreation(envelope, place, terms, parties)),
+      secretKeys: [key.secretKey],
+    }),
+  })
+  const { address: id } = place
+  const summary = {
+    id,
+    ...termsRecord(raise, decimals),
+    deposit: String(deposit),
+    received: String(terms.supply),
+    rent: String(kept + (terms.price === null ? 0n : rentOf(FIXED_PRICE_ARGS_BYTES))),
+    rent_kept: String(kept),
+    preview,
+    ...(warnings.length > 0 ? { warnings } : {}),
+  }
+  // The movement shows the vault of the raise, and not who takes what is raised.
+  return { built, summary, tracked: trackingOf('raise', id, []), about: `${id}, paid to ${creator}` }
+}
+
+interface Parties {
+  payer: string
+  creator: string
+  /** Account of the tokens for sale. */
+  from: string
+  /** Whether the creator signs beside the payer, which the program does not demand. */
+  signs: boolean
+}
+
+/** The base signs, too. Throws bad_request if version 0 has no room for so many rounds. */
+async function buildCreation(envelope: Envelope, place: RaisePlace, terms: NewRaise, parties: Parties) {
+  const sdk = await sdkInstructions()
+  const { price, withdrawable, rounds } = terms
+  const { payer, creator, signs } = parties
+  const built = await compileAnySize(envelope, [
+    ...(price === null ? [] : [sdk(fixedPriceInstruction(place, { payer, price, withdrawable }))]),
+    sdk(creationInstruction(place, { ...terms, ...parties })),
+    ...(signs ? [await memoInstruction(RAISE_MEMO, [creator])] : []),
+  ])
+  const [bytes, room] = [built.transaction.length, roomOf(envelope)]
+  if (bytes <= room) return built
+  throw fault(
+    'tx_version',
+    `tx_version: the creation of ${rounds.length} rounds has ${bytes} bytes, and version 0 takes ${room}: send tx_version: 1, or fewer rounds`,
+    { bytes, room },
+  )
+}
+
+/** The account as it will be, before anybody deposits. */
+function beforeDeposits(place: RaisePlace, terms: NewRaise & { creator: string }, createdAt: number): Raise {
+  const vestingStartsAt = terms.endsAt + terms.lockSeconds
+  const none = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }
+  return {
+    ...place,
+    ...terms,
+    ...none,
+    createdAt: BigInt(createdAt),
+    vestingStartsAt,
+    vestingEndsAt: vestingStartsAt + terms.vestingSeconds,
+    feesCollected: false,
+    creatorWithdrawn: false,
+    unsoldDone: false,
+    rounds: terms.rounds.map((round) => ({ ...round, ...none })),
+  }
+}
+
+/** What a worker and a pool need. */
+function requirePlan({ pool, settle, mode, creator_vault: vault }: CreateInput): void {
+  if (pool?.price === 'reserve' && pool.price_bps !== 10_000) {
+    throw fault(
+      'pool.price_bps',
+      'pool.price_bps: with price: reserve the price follows from the reserve: leave it out',
+    )
+  }
+  if (settle && (mode !== 'signed' || vault !== undefined)) {
+    throw fault(
+      'settle',
+      'settle: a worker settles only raises whose creator is the platform wallet: send mode: signed without creator_vault, or leave settle out',
+    )
+  }
+}
+
+/**
+ * The program accepts any creator and never changes it, so that a mistyped one loses all that is raised: it signs here,
+ * or is the vault of a multisig that exists.
+ */
+async function creatorOf(context: Context, input: CreateInput): Promise<Pick<Parties, 'creator' | 'signs'>> {
+  const { payer, creator = payer, creator_vault: vault, mode } = input
+  if (vault !== undefined) {
+    if (input.creator !== undefined) throw fault('creator', 'creator: send either creator or creator_vault')
+    await requireProgram(context.chain, PROGRAMS.squads)
+    const { address } = await requireMultisig(context, vault, 'creator_vault')
+    return { creator: vaultAddress(address, vault.vault_index), signs: false }
+  }
+  if (creator === payer) return { creator, signs: false }
+  const [found] = await recipientFaults(context, [{ param: 'creator', wallet: creator }], { allowsPrograms: false })
+  const details = { wallet: creator, reason: found?.reason }
+  if (found?.reason === 'off_curve' || found?.reason === 'program_owned') {
+    throw fault(
+      'creator',
+      `creator: ${creator} is an address of a program, which cannot sign: for the vault of a Squads multisig send creator_vault`,
+      details,
+    )
+  }
+  if (found !== undefined)
+    throw fault('creator', `creator: ${creator} ${recipientNote(found.reason, creator)}`, details)
+  if (mode === 'signed') {
+    throw fault(
+      'creator',
+      'creator: with mode "signed" it is the platform wallet, or the vault of creator_vault: leave it out, or use mode "unsigned"',
+    )
+  }
+  return { creator, signs: true }
+}
+
+const newRow = (context: Context, input: CreateInput, genesis: string, summary: Summary) => {
+  const now = context.clock.now()
+  const { externalUid, metadata, vaultActing } = context
+  const { id, mint, quote_mint, creator, sale_mode, min, max, supply } = summary
+  const acting = vaultActing?.vault === creator ? vaultActing : undefined
+  const vault = input.creator_vault ?? (acting && { ...acting, vault_index: acting.vaultIndex })
+  return {
+    ...{ id, genesis, mint, quote_mint, creator, sale_mode, min, max, supply },
+    state: 'pending' as const,
+    ends_at: Date.parse(summary.ends_at),
+    pool_json: input.pool === undefined ? null : JSON.stringify(input.pool),
+    settle: input.settle ? (1 as const) : (0 as const),
+    creator_vault: vault === undefined ? null : `${vault.multisig}:${vault.vault_index}`,
+    next_check_at: now + FIRST_LOOK_MS,
+    external_uid: externalUid ?? null,
+    metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
+    created_at: now,
+  }
 }

@@ -11,6 +11,7 @@ export const raises = ({ sequence }: SchemaDialect): SteppedMigration => ({
         mint text not null,
         quote_mint text not null,
         creator text not null,
+        creator_vault text,
         sale_mode text not null,
         min text not null,
         max text not null,

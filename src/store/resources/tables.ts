@@ -56,6 +56,8 @@ interface RaisesTable extends Recorded {
   mint: string
   quote_mint: string
   creator: string
+  /** `MULTISIG:INDEX` if the creator is the vault of a multisig of Squads; null for a wallet. */
+  creator_vault: Generated<string | null>
   sale_mode: 'fixed_price' | 'pro_rata' | 'first_come'
   /** Amounts in digits, raw units. */
   min: string

@@ -56,17 +56,18 @@ export async function openActingVault(
 export function requireMultisig(
   context: Pick<Context, 'chain' | 'store' | 'config'>,
   { multisig: address, vault_index: vaultIndex }: Pick<Approver, 'multisig' | 'vault_index'>,
+  field = 'approver',
 ): Promise<Multisig> {
-  const param = 'approver.multisig'
+  const param = `${field}.multisig`
   return readMultisig(context.chain, address, param).catch(async (fault: unknown) => {
-    throw isVault(address, param, await knownVaultOr(context, { address, param, vaultIndex }, fault))
+    throw isVault(address, field, await knownVaultOr(context, { address, param, vaultIndex }, fault))
   })
 }
 
-const isVault = (address: string, param: string, { multisig, vaultIndex }: KnownVault) =>
+const isVault = (address: string, field: string, { multisig, vaultIndex }: KnownVault) =>
   badRequest(
-    `${address} is the vault ${vaultIndex} of the multisig ${multisig}: send ${multisig} as ${param}, and ${vaultIndex} as approver.vault_index`,
-    { param, details: { multisig, vault_index: vaultIndex } },
+    `${address} is the vault ${vaultIndex} of the multisig ${multisig}: send ${multisig} as ${field}.multisig, and ${vaultIndex} as ${field}.vault_index`,
+    { param: `${field}.multisig`, details: { multisig, vault_index: vaultIndex } },
   )
 
 async function resolveProposer(

@@ -1,0 +1,112 @@
+/** What the API answers of a raise, and what its row keeps, both from the account on chain. */
+import type { Raise as RaiseRecord } from '../../api/raises.ts'
+import {
+  creatorDue,
+  priceText,
+  type Raise,
+  type RaiseDecimals,
+  raiseStateAt,
+} from '../../chain/programs/presale/index.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
+import { isoSeconds, LAST_SECOND } from '../../solana/lock-schedule.ts'
+import type { RaiseRow } from '../../store/resources/raises.ts'
+
+type Terms = Pick<
+  RaiseRecord,
+  | 'mint'
+  | 'quote_mint'
+  | 'creator'
+  | 'sale_mode'
+  | 'price'
+  | 'min'
+  | 'max'
+  | 'supply'
+  | 'starts_at'
+  | 'ends_at'
+  | 'release_bps'
+  | 'release_at'
+  | 'vesting_starts_at'
+  | 'vesting_ends_at'
+  | 'unsold'
+  | 'early_end'
+  | 'withdrawable'
+  | 'allowlist'
+  | 'rounds'
+>
+
+/** Other tools can write times beyond the calendar. */
+const timeOf = (seconds: bigint): string => isoSeconds(seconds < LAST_SECOND ? seconds : LAST_SECOND) ?? ''
+
+export const termsRecord = (raise: Raise, decimals: RaiseDecimals): Terms => ({
+  mint: raise.mint,
+  quote_mint: raise.quoteMint,
+  creator: raise.creator,
+  sale_mode: raise.mode,
+  price: presentPrice(raise, decimals),
+  min: String(raise.minimum),
+  max: String(raise.maximum),
+  supply: String(raise.supply),
+  starts_at: timeOf(raise.startsAt),
+  ends_at: timeOf(raise.endsAt),
+  release_bps: raise.releaseBps,
+  release_at: raise.releaseBps === 0 ? null : timeOf(raise.releaseAt),
+  vesting_starts_at: timeOf(raise.vestingStartsAt),
+  vesting_ends_at: timeOf(raise.vestingEndsAt),
+  unsold: raise.unsold,
+  early_end: raise.earlyEnd,
+  withdrawable: raise.withdrawable,
+  allowlist: raise.allowlist !== 'none',
+  rounds: raise.rounds.map((round, i) => ({
+    round: i + 1,
+    supply: String(round.supply),
+    buyer_min: String(round.buyerMin),
+    buyer_max: String(round.buyerMax),
+    deposit_fee_bps: round.feeBps,
+    deposited: String(round.deposited),
+    buyers: String(round.escrows),
+  })),
+})
+
+/** Fixed, or by all deposits so far; null before the first. Each round of the other modes has its own. */
+function presentPrice({ price, deposited, maximum, supply }: Raise, decimals: RaiseDecimals): string | null {
+  if (price !== null) return priceText(price, 1n << 64n, decimals)
+  if (deposited === 0n) return null
+  return priceText(deposited < maximum ? deposited : maximum, supply, decimals)
+}
+
+type RowState = Pick<RaiseRow, 'state' | 'deposited' | 'ends_at' | 'withdrawn' | 'next_check_at'>
+
+/** Deposits, and the end by which a full raise ends early, change without a transaction of ours. */
+const ONGOING_LOOK_MS = MINUTE_MS
+/** The longest time between two looks. */
+export const LONGEST_RAISE_WAIT_MS = DAY_MS
+
+/**
+ * What the row of a raise keeps of its account, and when to look again: by the chain's clock in Unix seconds, planned by
+ * that of this machine in milliseconds. Null once nothing is left that the creator can take.
+ */
+export function rowStateOf(raise: Raise, at: { chainSeconds: number; now: number }): RowState {
+  const seconds = BigInt(at.chainSeconds)
+  const state = raiseStateAt(raise, seconds)
+  return {
+    state,
+    deposited: String(raise.deposited),
+    ends_at: Number(raise.endsAt) * 1_000,
+    withdrawn: raise.creatorWithdrawn ? 1 : 0,
+    next_check_at: isFinished(raise, seconds) ? null : at.now + waitOf(raise, state, Number(seconds) * 1_000),
+  }
+}
+
+/** Whether the creator has taken everything that the program pays it. */
+export function isFinished(raise: Raise, at: bigint): boolean {
+  const due = creatorDue(raise, at)
+  return at >= raise.endsAt && Object.values(due).every((amount) => amount === 0n)
+}
+
+function waitOf({ startsAt, endsAt }: Raise, state: RaiseRow['state'], at: number): number {
+  const until = (seconds: bigint) => Math.max(Number(seconds) * 1_000 - at, 1_000)
+  if (state === 'not_started') return Math.min(until(startsAt), HOUR_MS)
+  if (state === 'ongoing') return Math.min(until(endsAt), ONGOING_LOOK_MS)
+  // What the creator has not taken for long it seldom takes within the next minute.
+  return Math.min(Math.max((at - Number(endsAt) * 1_000) / 4, MINUTE_MS), LONGEST_RAISE_WAIT_MS)
+}

@@ -1,0 +1,301 @@
+/** Checks the terms of a new raise: by the program's rules, and against what it permits although somebody would lose by it. */
+import type { Api } from '../../api/index.ts'
+import type { Input } from '../../api/route.ts'
+import {
+  costOf,
+  priceOfText,
+  priceText,
+  type RaiseDecimals,
+  type RaiseRound,
+  type RaiseTerms,
+  tokensAt,
+  wholePart,
+} from '../../chain/programs/presale/index.ts'
+import { DAY_SECONDS } from '../../platform/timing.ts'
+import { groupedDecimalOf, tokenText } from '../../solana/amounts.ts'
+import { isoSeconds } from '../../solana/lock-schedule.ts'
+import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
+import { fault } from '../locks/checks.ts'
+
+export type CreateInput = Input<Api['raises']['create']>
+
+/** What the creation of a raise says, but for the parties. */
+export interface NewRaise extends RaiseTerms {
+  /** Quote units for a token unit, times 2^64; null unless the price is fixed. */
+  price: bigint | null
+  /** Whether buyers may withdraw deposits before the end. */
+  withdrawable: boolean
+  rounds: RaiseRound[]
+  supply: bigint
+}
+
+const ONE = 1n << 64n
+const WHOLE_BPS = 10_000
+const LEAST_SECONDS = 60n
+const MOST_SECONDS = 30n * BigInt(DAY_SECONDS)
+/** Lock and vesting together are shorter. */
+const TEN_YEARS = 3_650n * BigInt(DAY_SECONDS)
+/** With a plan of a pool, nobody gets tokens for this time after the end. */
+const POOL_LOCK_SECONDS = 3_600n
+/** A settlement needs some minutes, those of approvers more. */
+const SHORT_LOCK_SECONDS = 600n
+
+const sumOf = (parts: readonly bigint[]): bigint => parts.reduce((sum, part) => sum + part, 0n)
+const secondsOf = (time: string): bigint => BigInt(Math.floor(Date.parse(time) / 1_000))
+
+/** `now` is the chain's clock in Unix seconds. Throws bad_request that names the field and the way out. */
+export function checkedTerms(
+  input: CreateInput,
+  { now, decimals }: { now: bigint; decimals: RaiseDecimals },
+): NewRaise {
+  const { sale_mode: mode, allowlist } = input
+  const [minimum, maximum] = [BigInt(input.min), BigInt(input.max)]
+  if (minimum > maximum) throw fault('min', `min: ${minimum} is more than the ${maximum} of max`)
+  if (mode === 'fixed_price' && minimum === maximum) {
+    throw fault(
+      'min',
+      'min: at a fixed price it must be less than max, because a rest that buys no whole unit could keep the raise from its minimum',
+    )
+  }
+  if (input.rounds !== undefined && !allowlist) {
+    throw fault('rounds', 'rounds: several rounds need an allowlist, which says who is in which: send allowlist: true')
+  }
+  const { price, supplies } = saleOf(input, maximum, decimals)
+  const rounds = roundsOf(input, { price, maximum, supplies })
+  requireFillable(mode, { price, minimum, maximum, rounds })
+  const times = timesOf(input, now)
+  return {
+    ...{ mode, minimum, maximum, price, rounds, supply: sumOf(supplies), unsold: input.unsold },
+    ...{ allowlist: allowlist ? 'merkle' : 'none', withdrawable: withdrawableOf(input) },
+    // Pro rata, the maximum ends nothing.
+    earlyEnd: mode !== 'pro_rata' && input.early_end,
+    ...times,
+    ...releaseOf(input, times.endsAt),
+  }
+}
+
+/** The price and the tokens of each round. */
+function saleOf(
+  input: CreateInput,
+  maximum: bigint,
+  decimals: RaiseDecimals,
+): { price: bigint | null; supplies: bigint[] } {
+  const { sale_mode: mode, price: text, supply, rounds } = input
+  if (rounds !== undefined && supply !== undefined) {
+    throw fault('supply', 'supply: with rounds it is the sum of theirs: leave it out')
+  }
+  const given = rounds?.map((round) => BigInt(round.supply)) ?? (supply === undefined ? [] : [BigInt(supply)])
+  const total = sumOf(given)
+  if (total > MAX_U64)
+    throw fault('rounds', `rounds: together they sell ${total}, more than a vault can hold (${MAX_U64})`)
+  if (mode !== 'fixed_price') {
+    if (text !== undefined) {
+      throw fault(
+        'price',
+        'price: only a fixed_price raise has one: leave it out, because here the deposits make the price',
+      )
+    }
+    if (total === 0n) throw fault('supply', 'supply: send how many raw units of the token are for sale')
+    return { price: null, supplies: given }
+  }
+  if (rounds === undefined && (text === undefined) === (supply === undefined)) {
+    throw fault('price', 'price: send either price or supply: with max, each follows from the other')
+  }
+  const price = text === undefined ? (maximum * ONE + total - 1n) / total : priceOfText(text, decimals)
+  if (price === null || price > MAX_U128) throw fault('price', `price: ${text} is out of the range of the program`)
+  const needed = tokensAt(price, maximum)
+  if (needed === 0n) throw fault('max', `max: ${maximum} buys less than one raw unit of the token at this price`)
+  if (needed > MAX_U64)
+    throw fault('price', `price: ${maximum} would buy ${needed} raw units, more than a vault can hold`)
+  if (given.length === 0) return { price, supplies: [needed] }
+  if (total < needed) {
+    throw fault(
+      'rounds',
+      `rounds: at this price max buys ${needed} raw units, and the rounds have ${total}: raise their supply, or lower max`,
+      {
+        needed: String(needed),
+      },
+    )
+  }
+  return { price, supplies: given }
+}
+
+interface Sale {
+  price: bigint | null
+  maximum: bigint
+  supplies: readonly bigint[]
+}
+
+/** The program sets the limits of buyers itself if there is an allowlist, whose lines have caps. */
+function roundsOf(input: CreateInput, { price, maximum, supplies }: Sale): RaiseRound[] {
+  const beside = (['buyer_min', 'buyer_max'] as const).find((name) => input[name] !== undefined)
+  const moved = beside ?? (input.deposit_fee_bps > 0 ? 'deposit_fee_bps' : undefined)
+  if (input.rounds !== undefined && moved !== undefined) {
+    throw fault(moved, `${moved}: each round has its own: send it in rounds`)
+  }
+  const least = price === null ? 1n : costOf(price, 1n)
+  return supplies.map((supply, i) => {
+    const asked = input.rounds?.[i] ?? input
+    const named = (name: string) => (input.rounds === undefined ? name : `rounds.${i}.${name}`)
+    const refuse = (name: string, why: string) => fault(named(name), `${named(name)}: ${why}`)
+    const buyerMin = BigInt(asked.buyer_min ?? least)
+    const buyerMax = BigInt(asked.buyer_max ?? maximum)
+    if (input.allowlist && (buyerMin !== least || buyerMax !== maximum)) {
+      const name = buyerMin === least ? 'buyer_max' : 'buyer_min'
+      const must = buyerMin === least ? maximum : least
+      throw refuse(
+        name,
+        `with an allowlist the program demands ${must}: leave it out, and put each wallet's cap into the list`,
+      )
+    }
+    if (buyerMin < least)
+      throw refuse('buyer_min', `${buyerMin} buys less than one raw unit of the token; the least is ${least}`)
+    if (buyerMax > maximum) throw refuse('buyer_max', `${buyerMax} is more than the ${maximum} of max`)
+    if (buyerMin > buyerMax) throw refuse('buyer_min', `${buyerMin} is more than the ${buyerMax} of buyer_max`)
+    return { supply, buyerMin, buyerMax, feeBps: asked.deposit_fee_bps }
+  })
+}
+
+type Filled = Pick<NewRaise, 'price' | 'minimum' | 'maximum' | 'rounds'>
+
+/** The least that a wallet without a deposit can pay: at a fixed price, for whole units of the token. */
+export const entryOf = (price: bigint | null, buyerMin: bigint): bigint =>
+  price === null ? buyerMin : costOf(price, tokensAt(price, buyerMin - 1n) + 1n)
+
+/** A rest below the least of a buyer stays, unless somebody who has deposited may deposit more (6019). */
+function requireFillable(mode: CreateInput['sale_mode'], { price, minimum, maximum, rounds }: Filled): void {
+  if (mode === 'pro_rata') return
+  const entry = rounds.reduce((most, { buyerMin }) => {
+    const least = entryOf(price, buyerMin)
+    return least > most ? least : most
+  }, 0n)
+  const buyers = maximum / entry
+  const most = rounds.reduce((most, { buyerMax }) => (buyerMax > most ? buyerMax : most), 0n)
+  const reached = buyers * wholePart(price, most)
+  const least = price === null ? 1n : costOf(price, 1n)
+  if (reached + least <= maximum) {
+    throw fault(
+      'buyer_max',
+      `buyer_max: max can never be reached: with ${entry} to ${most} a buyer there is room for at most ${buyers}, who pay ${reached} of ${maximum}: lower buyer_min, raise buyer_max, or send ${reached} as max`,
+      { reachable: String(reached) },
+    )
+  }
+  const certain = maximum - entry + 1n
+  if (minimum <= certain) return
+  throw fault(
+    'min',
+    `min: a rest below ${entry}, the least of a buyer, may stay, so that deposits end at ${certain} and the raise fails: send at most ${certain} as min, or lower buyer_min`,
+    { most: String(certain) },
+  )
+}
+
+/** The program takes a start in the past as now. */
+function timesOf({ starts_at, ends_at }: CreateInput, now: bigint): Pick<NewRaise, 'startsAt' | 'endsAt'> {
+  const asked = starts_at === undefined ? now : secondsOf(starts_at)
+  const startsAt = asked > now ? asked : now
+  const endsAt = secondsOf(ends_at)
+  const clock = `; the chain's clock shows ${isoSeconds(now)}`
+  if (startsAt - now > MOST_SECONDS) throw fault('starts_at', `starts_at: must be at most 30 days ahead${clock}`)
+  const lasts = endsAt - startsAt
+  if (lasts < LEAST_SECONDS || lasts > MOST_SECONDS) {
+    throw fault(
+      'ends_at',
+      `ends_at: must be from 60 seconds to 30 days after the start, ${isoSeconds(startsAt)}${clock}`,
+    )
+  }
+  return { startsAt, endsAt }
+}
+
+type Release = Pick<NewRaise, 'releaseBps' | 'releaseAt' | 'lockSeconds' | 'vestingSeconds'>
+
+/** Whoever claims a token before the pool is open can open the only pool of the pair, at any price. */
+function releaseOf(input: CreateInput, endsAt: bigint): Release {
+  const isBefore = input.pool?.when === 'after'
+  const lockSeconds =
+    input.lock_seconds === undefined ? (isBefore ? POOL_LOCK_SECONDS : 0n) : BigInt(input.lock_seconds)
+  const vestingSeconds = BigInt(input.vesting_seconds)
+  const later = lockSeconds + vestingSeconds
+  const releaseBps = input.release_bps ?? (later > 0n ? 0 : WHOLE_BPS)
+  const releaseAt = input.release_at === undefined ? endsAt : secondsOf(input.release_at)
+  const early = releaseBps > 0 && releaseAt <= endsAt ? 'release_bps' : lockSeconds === 0n ? 'lock_seconds' : null
+  if (isBefore && early !== null) {
+    const way = early === 'release_bps' ? 'leave it out' : 'leave it out (3600)'
+    throw fault(
+      early,
+      `${early}: buyers would get tokens before the pool is open, and the first of them could open it at any price: ${way}, or send pool.when: before_end`,
+    )
+  }
+  if (later >= TEN_YEARS)
+    throw fault('vesting_seconds', 'vesting_seconds: with lock_seconds it must be less than ten years')
+  if (releaseBps === WHOLE_BPS && later > 0n) {
+    throw fault(
+      'release_bps',
+      'release_bps: all is released at once, so nothing is left to lock or to vest: lower it, or leave lock_seconds and vesting_seconds out',
+    )
+  }
+  if (releaseBps < WHOLE_BPS && later === 0n) {
+    throw fault('release_bps', 'release_bps: the rest must be locked or vest: send lock_seconds or vesting_seconds too')
+  }
+  if (input.release_at === undefined)
+    return { releaseBps, releaseAt: releaseBps === 0 ? 0n : endsAt, lockSeconds, vestingSeconds }
+  const last = endsAt + later
+  if (releaseBps === 0)
+    throw fault('release_at', 'release_at: nothing is released at once: send release_bps too, or leave it out')
+  if (releaseAt < endsAt || releaseAt > last) {
+    const until = later === 0n ? '' : `, to the end of vesting, ${isoSeconds(last)}`
+    throw fault('release_at', `release_at: must be from the end of the raise, ${isoSeconds(endsAt)}${until}`)
+  }
+  return { releaseBps, releaseAt, lockSeconds, vestingSeconds }
+}
+
+/** Only a fixed price leaves the choice. */
+function withdrawableOf({ sale_mode: mode, withdrawable }: CreateInput): boolean {
+  if (mode === 'fixed_price') return withdrawable ?? false
+  const must = mode === 'pro_rata'
+  if (withdrawable === undefined || withdrawable === must) return must
+  const how = must ? 'can always withdraw before the end' : 'can never withdraw'
+  throw fault('withdrawable', `withdrawable: buyers of a ${mode} raise ${how}: leave it out`)
+}
+
+/** What is accepted but should be known before anybody signs. */
+export function termWarnings(
+  { mode, price, minimum, maximum, rounds, supply, withdrawable, ...raise }: NewRaise,
+  { input, decimals, quoteMint }: { input: CreateInput; decimals: RaiseDecimals; quoteMint: string },
+): string[] {
+  const quoteText = (raw: bigint) => tokenText(quoteMint, raw, decimals.quote)
+  const warnings: string[] = []
+  if (price === null && minimum * 10n < maximum) {
+    const [least, most] = [minimum, maximum].map((sum) => priceText(sum, supply, decimals))
+    warnings.push(
+      `Any deposits buy all the tokens: with ${quoteText(minimum)}, the minimum, all ${groupedDecimalOf(supply, decimals.token)} are sold for ${least} each, and with the maximum for ${most}. Only a higher min keeps the price up`,
+    )
+  }
+  if (price === null && rounds.length > 1) {
+    warnings.push('Each round sells all of its tokens for any deposit in it, also if min is only reached by the others')
+  }
+  if (mode === 'fixed_price' && withdrawable) {
+    warnings.push(
+      'One buyer could fill the raise, withdraw a second before the end, and let it fail: leave withdrawable out to prevent it',
+    )
+  }
+  const [first] = rounds
+  if (mode !== 'pro_rata' && first !== undefined && first.buyerMin > (price === null ? 1n : costOf(price, 1n))) {
+    warnings.push(
+      `A rest below ${quoteText(entryOf(price, first.buyerMin))} can only be filled by buyers who have deposited and may deposit more`,
+    )
+  }
+  if (withdrawable && rounds.some(({ feeBps }) => feeBps > 0)) {
+    warnings.push('The deposit fee is not returned by a withdrawal, and is paid again with a new deposit')
+  }
+  if (input.pool === undefined && raise.lockSeconds === 0n) {
+    warnings.push(
+      'Whoever claims first can open the pool of the token, at any price: send pool, or lock_seconds, to open it yourself',
+    )
+  }
+  if (input.pool?.when === 'after' && raise.lockSeconds < SHORT_LOCK_SECONDS) {
+    warnings.push(
+      `Only ${raise.lockSeconds} seconds are left for the pool: after them buyers can claim, and open it at any price`,
+    )
+  }
+  return warnings
+}

@@ -1,0 +1,59 @@
+/** Raises over HTTP for tests: a service with a token that can be sold, its seller, and what lands on its chain. */
+import * as spl from '@solana/spl-token'
+import { Keypair } from '@solana/web3.js'
+import { expect } from 'vitest'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { createMint, give, type Mint, type MintOptions, run } from './gold.ts'
+import { isoOf, locksOn } from './locks.ts'
+import { hasProgram } from './programs.ts'
+import type { Service } from './service.ts'
+import { addressOf, SOL } from './wallets.ts'
+
+/** Part of titles: what is lacking to run raises. */
+export const lacksPresale = hasProgram(PROGRAMS.presale.id) ? '' : 'needs Meteora Presale in the program cache'
+
+export const HOUR = 3_600
+
+/** A fixed price of 0.001 SOL for a token of nine decimals. */
+export const FIXED = { sale_mode: 'fixed_price', price: '0.001', min: '1000000000', max: '5000000000' } as const
+export const PRO_RATA = { sale_mode: 'pro_rata', supply: '5000000000000', min: '1000000000', max: '5000000000' } as const
+export const FIRST_COME = { ...PRO_RATA, sale_mode: 'first_come' } as const
+
+/** A service with a mint whose authorities are given up; `seller` holds so many raw units of it. */
+export async function raisesOn(service: Service, options: MintOptions = {}, held = 10_000_000_000_000n) {
+  const on = await locksOn(service, { isFreezable: false, ...options }, 0n)
+  const { chain, issuer, gold, creator: seller } = on
+  if (held > 0n) give(chain, issuer, gold, seller.publicKey, held)
+  giveUp(on, gold, spl.AuthorityType.MintTokens)
+  const body = (more: object = {}) => ({
+    ...{ payer: addressOf(seller), mint: on.mint, ends_at: isoOf(on.now() + HOUR) },
+    ...('sale_mode' in more ? {} : FIXED),
+    ...more,
+  })
+  const built = (more?: object) => on.built('POST', '/v2/raises', body(more))
+  const refused = (more?: object) => on.refused('POST', '/v2/raises', body(more))
+  /** Builds one, lands it with the seller's signature and those of others, and answers what the build said. */
+  const create = async (more?: object, ...others: Keypair[]) => {
+    const data = await built(more)
+    on.land(data, seller, ...others)
+    return data
+  }
+  /** Field and beginning of a refusal. */
+  const expectRefused = async (more: object, param: string, text: string) => {
+    const [field, message] = await refused(more)
+    expect({ field, message }).toEqual({ field: param, message: expect.stringContaining(text) })
+  }
+  return { ...on, seller, body, build: built, refuse: refused, create, expectRefused, tokenAccount: gold }
+}
+
+/** The issuer gives up an authority of the mint. */
+export function giveUp(
+  { chain, issuer }: Pick<Awaited<ReturnType<typeof locksOn>>, 'chain' | 'issuer'>,
+  { mint, program }: Mint,
+  type: spl.AuthorityType,
+): void {
+  const giving = spl.createSetAuthorityInstruction(mint, issuer.publicKey, type, null, [], program)
+  expect(run(chain, [giving], [issuer]).err).toBeNull()
+}
+
+export { addressOf, createMint, isoOf, SOL }
