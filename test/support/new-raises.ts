@@ -1,22 +1,23 @@
 /** Raises over HTTP for tests: a service with a token that can be sold, its seller, and what lands on its chain. */
 import * as spl from '@solana/spl-token'
-import { Keypair } from '@solana/web3.js'
+import type { Keypair } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { PROGRAMS } from '../../src/solana/programs.ts'
 import { createMint, give, type Mint, type MintOptions, run } from './gold.ts'
 import { isoOf, locksOn } from './locks.ts'
-import { hasProgram } from './programs.ts'
+import { lacksPresale } from './raises.ts'
 import type { Service } from './service.ts'
 import { addressOf, SOL } from './wallets.ts'
-
-/** Part of titles: what is lacking to run raises. */
-export const lacksPresale = hasProgram(PROGRAMS.presale.id) ? '' : 'needs Meteora Presale in the program cache'
 
 export const HOUR = 3_600
 
 /** A fixed price of 0.001 SOL for a token of nine decimals. */
 export const FIXED = { sale_mode: 'fixed_price', price: '0.001', min: '1000000000', max: '5000000000' } as const
-export const PRO_RATA = { sale_mode: 'pro_rata', supply: '5000000000000', min: '1000000000', max: '5000000000' } as const
+export const PRO_RATA = {
+  sale_mode: 'pro_rata',
+  supply: '5000000000000',
+  min: '1000000000',
+  max: '5000000000',
+} as const
 export const FIRST_COME = { ...PRO_RATA, sale_mode: 'first_come' } as const
 
 /** A service with a mint whose authorities are given up; `seller` holds so many raw units of it. */
@@ -56,4 +57,4 @@ export function giveUp(
   expect(run(chain, [giving], [issuer]).err).toBeNull()
 }
 
-export { addressOf, createMint, isoOf, SOL }
+export { addressOf, createMint, isoOf, lacksPresale, SOL }

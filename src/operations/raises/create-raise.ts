@@ -58,7 +58,7 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   const { at, token, quote } = mints
   const decimals = { token: token.decimals, quote: quote.decimals }
   const terms = checkedTerms(input, { now: BigInt(at.unixSeconds), decimals })
-  requirePlan(input)
+  requireSettler(input)
   const { creator, signs } = await creatorOf(context, input)
   const transferFee = feeInEpoch(token.extensions, at.epoch)
   const deposit = sentFor(transferFee, terms.supply)
@@ -152,14 +152,7 @@ function beforeDeposits(place: RaisePlace, terms: NewRaise & { creator: string }
   }
 }
 
-/** What a worker and a pool need. */
-function requirePlan({ pool, settle, mode, creator_vault: vault }: CreateInput): void {
-  if (pool?.price === 'reserve' && pool.price_bps !== 10_000) {
-    throw fault(
-      'pool.price_bps',
-      'pool.price_bps: with price: reserve the price follows from the reserve: leave it out',
-    )
-  }
+function requireSettler({ settle, mode, creator_vault: vault }: CreateInput): void {
   if (settle && (mode !== 'signed' || vault !== undefined)) {
     throw fault(
       'settle',

@@ -14,6 +14,7 @@ import {
 import { DAY_SECONDS } from '../../platform/timing.ts'
 import { groupedDecimalOf, tokenText } from '../../solana/amounts.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
+import { planFault } from '../../solana/raise-pool.ts'
 import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
 import { fault } from '../locks/checks.ts'
 
@@ -217,14 +218,7 @@ function releaseOf(input: CreateInput, endsAt: bigint): Release {
   const later = lockSeconds + vestingSeconds
   const releaseBps = input.release_bps ?? (later > 0n ? 0 : WHOLE_BPS)
   const releaseAt = input.release_at === undefined ? endsAt : secondsOf(input.release_at)
-  const early = releaseBps > 0 && releaseAt <= endsAt ? 'release_bps' : lockSeconds === 0n ? 'lock_seconds' : null
-  if (isBefore && early !== null) {
-    const way = early === 'release_bps' ? 'leave it out' : 'leave it out (3600)'
-    throw fault(
-      early,
-      `${early}: buyers would get tokens before the pool is open, and the first of them could open it at any price: ${way}, or send pool.when: before_end`,
-    )
-  }
+  requirePlan(input, { mode: input.sale_mode, endsAt, releaseBps, releaseAt, lockSeconds })
   if (later >= TEN_YEARS)
     throw fault('vesting_seconds', 'vesting_seconds: with lock_seconds it must be less than ten years')
   if (releaseBps === WHOLE_BPS && later > 0n) {
@@ -246,6 +240,18 @@ function releaseOf(input: CreateInput, endsAt: bigint): Release {
     throw fault('release_at', `release_at: must be from the end of the raise, ${isoSeconds(endsAt)}${until}`)
   }
   return { releaseBps, releaseAt, lockSeconds, vestingSeconds }
+}
+
+function requirePlan({ pool }: CreateInput, terms: Parameters<typeof planFault>[1]): void {
+  if (pool === undefined) return
+  const found = planFault(pool, terms)
+  if (found !== null) {
+    const isEither = pool.when === 'after' && terms.mode === 'fixed_price' && pool.price === 'raise'
+    const way = pool.when === 'before_end' ? '' : `: leave it out${isEither ? ', or send pool.when: before_end' : ''}`
+    throw fault(found.field, `${found.field} ${found.why}${way}`)
+  }
+  if (pool.price === 'raise' || pool.price_bps === WHOLE_BPS) return
+  throw fault('pool.price_bps', 'pool.price_bps: with price: reserve the price follows from the reserve: leave it out')
 }
 
 /** Only a fixed price leaves the choice. */
