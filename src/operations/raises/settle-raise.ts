@@ -1,14 +1,243 @@
-/** Settles a raise: what is due now for its creator. */
+/** Settles a raise: builds what is due now for its creator, as much of it as one transaction holds. */
+import type { TransactionInstruction } from '@solana/web3.js'
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
+import type { SettlementAct } from '../../api/raises.ts'
+import type { Input } from '../../api/route.ts'
+import {
+  addToRaisedPool,
+  freshPool,
+  openRaisedPool,
+  RAISED_POOL_UNITS,
+  tokenAccounts,
+} from '../../chain/programs/damm-v2/index.ts'
+import {
+  closeFixedPriceInstruction,
+  creatorDue,
+  creatorWithdrawalInstruction,
+  feeInstruction,
+  fixedPriceArgsAddress,
+  RAISE_UNITS,
+  type Raise,
+  readRaise,
+  unsoldInstruction,
+} from '../../chain/programs/presale/index.ts'
+import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
+import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
-import { internal } from '../../platform/errors.ts'
+import { type ApiError, notFound } from '../../platform/errors.ts'
+import { isoSeconds } from '../../solana/lock-schedule.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { feeOn } from '../../solana/transfer-fees.ts'
+import { findRaise } from '../../store/resources/raises.ts'
+import { act, type Plan, type Summary } from '../act.ts'
+import { newKey, trackingOf } from '../building.ts'
+import { fault } from '../locks/checks.ts'
+import { refusalsOf } from '../refusals.ts'
+import { planOf, readSettlement, type Settlement, settlementWarnings } from './settlement.ts'
 
-type Routes = Api['raises']
+type Route = Api['raises']['settle']
 
-export async function settleRaise(
-  _context: Context,
-  _input: Input<Routes['settle']>,
-): Promise<Result<Routes['settle']>> {
-  throw internal('not built yet')
+const throwRefusal = refusalsOf(PROGRAMS.presale.name, PROGRAMS.dammV2.name, 'Token program', 'Token-2022 program')
+
+/** Acts that are done together or not at all. */
+interface Part {
+  acts: readonly SettlementAct[]
+  units: number
+  instructions: TransactionInstruction[]
+  /** Generated keys, which sign. */
+  secretKeys?: readonly Uint8Array[]
+  /** Only if the part before it is in the transaction, too. */
+  follows?: true
+}
+
+export const settleRaise = act<Route>('raise.settle', async (context, { id, payer, skip_pool }) =>
+  planSettlement(context, { id, payer, skip_pool }),
+)
+
+/** Throws not_found without a raise, bad_request if nothing is due or the planned pool cannot open. */
+export async function planSettlement(
+  context: Pick<Context, 'chain' | 'store'> & Partial<Pick<Context, 'vaultActing'>>,
+  { id, payer, skip_pool }: Pick<Input<Route>, 'id' | 'payer' | 'skip_pool'>,
+): Promise<Plan<Summary<Route>>> {
+  const { chain, store } = context
+  const found = await readRaise(chain, id)
+  const { raise, at } = found
+  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
+  if (raise.creator !== payer) {
+    const { creator } = raise
+    throw fault('payer', `Only the creator of the raise ${id}, ${creator}, can settle it, not ${payer}`, { creator })
+  }
+  const plan = planOf(await findRaise(store.db, id))
+  const settlement = await readSettlement(chain, { raise, at }, skip_pool ? null : plan)
+  requireDue(settlement)
+  const parts = await partsOf(context, settlement)
+  let chosen = parts
+  return {
+    requiredProgram: PROGRAMS.presale,
+    fallbackUnits: parts.reduce((sum, { units }) => sum + units, 0),
+    onFailedSimulation: throwRefusal,
+    tracked: trackingOf('raise', id, []),
+    build: async (envelope) => {
+      const fitted = await compileFitting(envelope, parts)
+      chosen = fitted.chosen
+      return { ...fitted.built, secretKeys: chosen.flatMap(({ secretKeys = [] }) => secretKeys) }
+    },
+    summary: () => summaryOf(settlement, parts, chosen),
+  }
+}
+
+/** Throws bad_request if nothing can be done, and if the withdrawal would go without the pool that it was meant for. */
+function requireDue({ state: { raise, at }, due }: Settlement): void {
+  const { acts, blocked } = due
+  if (blocked !== null && (acts.length === 0 || acts.includes('withdraw'))) {
+    throw fault('skip_pool', `${blocked}. With skip_pool: true everything else is settled, without the pool`, {
+      blocked,
+    })
+  }
+  if (acts.length > 0) return
+  throw nothingDue(raise, at)
+}
+
+function nothingDue({ address, endsAt }: Raise, at: bigint): ApiError {
+  const end = isoSeconds(endsAt)
+  const message =
+    at < endsAt
+      ? `Nothing is due for the creator of the raise ${address} before it ends, at ${end}`
+      : `The raise ${address} is settled: nothing is left for its creator`
+  return fault('id', message, { ends_at: end })
+}
+
+/** The parts in the order in which they are done, and what they need first. */
+async function partsOf(context: Partial<Pick<Context, 'vaultActing'>>, settlement: Settlement): Promise<Part[]> {
+  const { state, due, quote, tokens } = settlement
+  const { raise } = state
+  const [sdk, opening] = await Promise.all([sdkInstructions(), openingOf(settlement)])
+  const is = (act: SettlementAct) => due.acts.includes(act)
+  const parts: Part[] = []
+  if (is('withdraw')) {
+    const instructions = [...opening.quote(), sdk(creatorWithdrawalInstruction(raise, 'completed', quote.address))]
+    parts.push({ acts: ['withdraw'], units: RAISE_UNITS.creatorWithdraw, instructions })
+  }
+  if (is('withdraw_tokens')) {
+    const instructions = [...opening.tokens(), sdk(creatorWithdrawalInstruction(raise, 'failed', tokens.address))]
+    parts.push({ acts: ['withdraw_tokens'], units: RAISE_UNITS.creatorWithdraw, instructions })
+  }
+  parts.push(...(await poolPart(context, settlement, opening)))
+  if (is('collect_fee')) {
+    const instructions = [...opening.quote(), sdk(feeInstruction(raise, quote.address))]
+    parts.push({ acts: ['collect_fee'], units: RAISE_UNITS.collectFee, instructions })
+  }
+  if (is('unsold')) {
+    const instructions = [...opening.tokens(), sdk(unsoldInstruction(raise, tokens.address))]
+    parts.push({ acts: ['unsold'], units: RAISE_UNITS.unsold, instructions })
+  }
+  if (is('close_price')) {
+    const instructions = [sdk(closeFixedPriceInstruction(fixedPriceArgsAddress(raise.address), raise.creator))]
+    parts.push({ acts: ['close_price'], units: RAISE_UNITS.closeEscrow, instructions })
+  }
+  return parts
+}
+
+type Openings = Record<'quote' | 'tokens', () => TransactionInstruction[]>
+
+/** Opens the creator's token accounts that are missing, each where it is first needed. */
+async function openingOf({ state: { raise }, quote, tokens }: Settlement): Promise<Openings> {
+  const { opening } = await tokenAccounts(await poolOf(raise), raise.creator)
+  const once = (instruction: TransactionInstruction | undefined, isThere: boolean) => {
+    const left = isThere || instruction === undefined ? [] : [instruction]
+    return () => left.splice(0)
+  }
+  return { tokens: once(opening[0], tokens.isThere), quote: once(opening[1], quote.isThere) }
+}
+
+const programOf = (program: Raise['tokenProgram']) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
+
+const poolOf = ({ mint, quoteMint, tokenProgram, quoteTokenProgram }: Raise) =>
+  freshPool({
+    mint,
+    program: programOf(tokenProgram),
+    quote: quoteMint,
+    quoteProgram: programOf(quoteTokenProgram),
+  })
+
+async function poolPart(
+  context: Partial<Pick<Context, 'vaultActing'>>,
+  { state: { raise, plan, pool }, due: { pool: of, opensAt, acts } }: Settlement,
+  opening: Openings,
+): Promise<Part[]> {
+  if (of === null || plan === null) return []
+  const own = { creator: raise.creator, pool: await poolOf(raise), of }
+  const part = {
+    acts: acts.filter((act) => act === 'open_pool' || act === 'add_liquidity' || act === 'lock_liquidity'),
+    ...(acts.includes('withdraw') ? { follows: true as const } : {}),
+  }
+  if (pool !== null && pool.position !== null) {
+    const instructions = await addToRaisedPool({ ...own, position: pool.position })
+    return [{ ...part, units: RAISED_POOL_UNITS.add, instructions }]
+  }
+  const key = newKey(context)
+  const instructions = await openRaisedPool({
+    ...{ ...own, positionNft: key.address, feeBps: plan.fee_bps, wraps: opensAt !== null },
+    ...(opensAt === null ? {} : { activationPoint: opensAt }),
+  })
+  return [
+    {
+      ...part,
+      units: RAISED_POOL_UNITS.open,
+      instructions: [...opening.quote(), ...instructions],
+      secretKeys: [key.secretKey],
+    },
+  ]
+}
+
+/** Adds each part that still fits. One that has no room is left to the next request. */
+async function compileFitting(
+  envelope: Envelope,
+  parts: readonly Part[],
+): Promise<{ built: UnsignedTransaction; chosen: Part[] }> {
+  const most = roomOf(envelope)
+  let chosen: Part[] = []
+  let built: UnsignedTransaction | null = null
+  for (const [i, part] of parts.entries()) {
+    const before = parts[i - 1]
+    if (part.follows && before !== undefined && !chosen.includes(before)) continue
+    const more = [...chosen, part]
+    const compiled = await compileAnySize(
+      envelope,
+      more.flatMap(({ instructions }) => instructions),
+    )
+    if (compiled.transaction.length > most) continue
+    ;[chosen, built] = [more, compiled]
+  }
+  if (built === null) throw new Error('no part of a settlement fits into a transaction')
+  return { built, chosen }
+}
+
+async function summaryOf(
+  settlement: Settlement,
+  parts: readonly Part[],
+  chosen: readonly Part[],
+): Promise<Summary<Route>> {
+  const { state, due } = settlement
+  const { raise, transferFee, at, plan } = state
+  const acts = chosen.flatMap((part) => part.acts)
+  const gains = creatorDue(raise, at)
+  const when = (act: SettlementAct, amount: bigint) => (acts.includes(act) ? amount : 0n)
+  const arriving = (amount: bigint) => amount - feeOn(transferFee, amount)
+  const returned = raise.unsold === 'return' ? gains.unsold : 0n
+  const opens = acts.includes('open_pool') || acts.includes('add_liquidity')
+  const warnings = settlementWarnings(settlement, acts)
+  return {
+    id: raise.address,
+    acts,
+    left: parts.filter((part) => !chosen.includes(part)).flatMap((part) => part.acts),
+    quote: String(when('withdraw', gains.raised) + when('collect_fee', gains.fees)),
+    tokens: String(arriving(when('unsold', returned)) + arriving(when('withdraw_tokens', gains.returned))),
+    pool_address: opens ? (await poolOf(raise)).address : (state.pool?.address ?? null),
+    pool_quote: String(opens ? (due.pool?.quote ?? 0n) : 0n),
+    pool_tokens: String(opens ? (due.pool?.tokens ?? 0n) : 0n),
+    locked_bps: acts.includes('lock_liquidity') ? (plan?.locked_bps ?? 0) : 0,
+    ...(warnings.length > 0 ? { warnings } : {}),
+  }
 }

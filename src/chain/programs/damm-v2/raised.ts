@@ -1,10 +1,16 @@
 /** Opens the pool of a raise from what its creator holds, adds what is raised, and locks a part of it for good. */
 import type { TransactionInstruction } from '@solana/web3.js'
+import { ByteReader } from '../../../solana/byte-reader.ts'
+import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
+import type { PairPool } from '../../../solana/raise-due.ts'
 import { FULL_RANGE, type RaisePool } from '../../../solana/raise-pool.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
+import { dammV2PoolAddress } from './addresses.ts'
 import { initializePool, lockPosition } from './opening.ts'
 import { liquidityAddition } from './position-acts.ts'
-import type { DammV2Position } from './positions.ts'
+import { type DammV2Position, readPositions } from './positions.ts'
+import { readTogether } from './state.ts'
 import { type PoolAccounts, tokenAccounts, wrapping } from './swap.ts'
 
 /** Compute limits if the transaction cannot be simulated, above the highest measured costs. */
@@ -52,4 +58,36 @@ export async function addToRaisedPool(addition: RaisedPoolAddition): Promise<Tra
   const added = sdk(liquidityAddition({ payer: creator, pool, position, liquidity: of.liquidity, maximum }, accounts))
   if (of.locked === 0n) return [added]
   return [added, await lockPosition({ creator, positionNft: position.nftMint }, pool, of.locked)]
+}
+
+/**
+ * Reads the only custom pool of a token and its quote, and the largest position that a raise's creator holds in it; null
+ * without a pool. Throws internal_error when the node fails.
+ */
+export async function readPairPool(
+  node: NodeCalls,
+  { mint, quote, creator }: { mint: string; quote: string; creator: string },
+): Promise<PairPool | null> {
+  const address = await dammV2PoolAddress({ mint, quote })
+  const { accounts } = await readTogether(node, 'Reading the pool of a raise', [address])
+  const fields = DAMM_V2.decode('pool', accounts[0] ?? null)
+  if (fields === null) return null
+  const held = fields.creator === creator ? await readPositions(node, address, creator) : []
+  const sizeOf = (of: DammV2Position) => of.unlockedLiquidity + of.permanentLockedLiquidity + of.vestedLiquidity
+  const largest = held.reduce<DammV2Position | null>(
+    (most, each) => (most === null || sizeOf(each) > sizeOf(most) ? each : most),
+    null,
+  )
+  return {
+    address,
+    creator: fields.creator,
+    firstPrice: fields.init_sqrt_price,
+    price: fields.sqrt_price,
+    range: { lowest: fields.sqrt_min_price, highest: fields.sqrt_max_price },
+    fee: new ByteReader(fields.data).u64(),
+    feeMode: fields.collect_fee_mode,
+    activationType: fields.activation_type,
+    locked: fields.permanent_lock_liquidity,
+    position: largest && { ...largest, liquidity: sizeOf(largest) },
+  }
 }

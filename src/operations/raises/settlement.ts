@@ -1,0 +1,108 @@
+/** Reads what is due for the creator of a raise, and says it. */
+import type { Raise as RaiseRecord, SettlementAct } from '../../api/raises.ts'
+import { readPairPool } from '../../chain/programs/damm-v2/index.ts'
+import { associatedAccounts } from '../../chain/programs/derived-addresses.ts'
+import { fixedPriceArgsAddress, type Raise } from '../../chain/programs/presale/index.ts'
+import type { ChainTime } from '../../chain/reads/chain-clock.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
+import type { Services } from '../../context.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PRESALE } from '../../solana/programs/presale.ts'
+import { type DueActs, dueActs, type SettlementState } from '../../solana/raise-due.ts'
+import type { PoolPlan } from '../../solana/raise-pool.ts'
+import { readTokenAccount } from '../../solana/token-accounts.ts'
+import { readMintExtensions } from '../../solana/token-extensions.ts'
+import { feeInEpoch } from '../../solana/transfer-fees.ts'
+import type { RaiseRow } from '../../store/resources/raises.ts'
+
+export const planOf = (row: Pick<RaiseRow, 'pool_json'> | null): PoolPlan | null =>
+  row === null || row.pool_json === null ? null : JSON.parse(row.pool_json)
+
+/** A token account of the creator. */
+interface CreatorAccount {
+  address: string
+  isThere: boolean
+}
+
+export interface Settlement {
+  state: SettlementState
+  due: DueActs
+  tokens: CreatorAccount
+  quote: CreatorAccount
+}
+
+/** Takes one call for a raise without a plan, and up to three more for its pool. Throws internal_error when the node fails. */
+export async function readSettlement(
+  chain: Services['chain'],
+  { raise, at }: { raise: Raise; at: ChainTime },
+  plan: PoolPlan | null,
+): Promise<Settlement> {
+  const { mint, quoteMint, creator, tokenProgram, quoteTokenProgram } = raise
+  const price = fixedPriceArgsAddress(raise.address)
+  const [ofTokens, ofQuote] = await Promise.all([
+    associatedAccounts({ mint, tokenProgram }),
+    associatedAccounts({ mint: quoteMint, tokenProgram: quoteTokenProgram }),
+  ])
+  const [tokens, quote] = [ofTokens.accountOf(creator), ofQuote.accountOf(creator)]
+  const [[held = null, paid = null, mintAccount = null, args = null], pool] = await Promise.all([
+    accountsAt(chain, [tokens, quote, mint, price]),
+    plan === null ? null : readPairPool(chain, { mint, quote: quoteMint, creator }),
+  ])
+  const extensions = tokenProgram === 'spl' || mintAccount === null ? null : readMintExtensions(mintAccount.data)
+  const state: SettlementState = {
+    raise,
+    plan,
+    transferFee: feeInEpoch(extensions, at.epoch),
+    pool,
+    tokens: held === null ? 0n : (readTokenAccount(held)?.amount ?? 0n),
+    closesPrice: PRESALE.decode('fixed_price_presale_extra_args', args)?.owner === creator,
+    at: BigInt(at.unixSeconds),
+  }
+  return {
+    state,
+    due: dueActs(state),
+    tokens: { address: tokens, isThere: held !== null },
+    quote: { address: quote, isThere: paid !== null },
+  }
+}
+
+const ACT_TEXTS: Readonly<Record<SettlementAct, string>> = {
+  withdraw: 'Take what was raised',
+  open_pool: 'Open the planned pool',
+  add_liquidity: 'Add what was raised to the pool',
+  lock_liquidity: 'Lock the planned part of the liquidity for good',
+  collect_fee: 'Collect the deposit fees',
+  unsold: 'Return the unsold tokens to the creator',
+  withdraw_tokens: 'Take back the tokens, because the raise has failed',
+  close_price: 'Close the account of the price, which returns its rent',
+}
+
+/** What the creator can do now, as the record of a raise says it. */
+export const creatorsDue = ({ state: { raise }, due }: Pick<Settlement, 'state' | 'due'>): RaiseRecord['due'] =>
+  due.acts.map((act) => ({
+    act,
+    by: act === 'unsold' ? 'anyone' : 'creator',
+    text: act === 'unsold' && raise.unsold === 'burn' ? 'Burn the unsold tokens' : ACT_TEXTS[act],
+  }))
+
+/** Says what the settler should know beside the amounts; empty if nothing. */
+export function settlementWarnings({ state, due, quote }: Settlement, acts: readonly SettlementAct[]): string[] {
+  const { raise, plan } = state
+  const warnings = due.blocked === null ? [] : [due.blocked]
+  const planned = plan === null ? 0n : (raise.deposited * BigInt(plan.quote_bps)) / 10_000n
+  // Rounding leaves some units, a small reserve much more.
+  if (
+    acts.includes('open_pool') &&
+    due.pool !== null &&
+    due.opensAt === null &&
+    due.pool.quote * 1_000n < planned * 999n
+  ) {
+    warnings.push(
+      `The reserve is too small for all of the quote: ${due.pool.quote} of ${planned} raw units go into the pool`,
+    )
+  }
+  if (acts.includes('withdraw') && raise.quoteMint === WRAPPED_SOL) {
+    warnings.push(`What does not go into the pool arrives as wrapped SOL in ${quote.address}`)
+  }
+  return warnings
+}
