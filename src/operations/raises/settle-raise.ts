@@ -18,13 +18,12 @@ import {
   fixedPriceArgsAddress,
   RAISE_UNITS,
   type Raise,
-  readRaise,
   unsoldInstruction,
 } from '../../chain/programs/presale/index.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
 import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
-import { type ApiError, notFound } from '../../platform/errors.ts'
+import type { ApiError } from '../../platform/errors.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -34,6 +33,7 @@ import { act, type Plan, type Summary } from '../act.ts'
 import { newKey, trackingOf } from '../building.ts'
 import { fault } from '../locks/checks.ts'
 import { refusalsOf } from '../refusals.ts'
+import { requireCreator, requireRaise } from './require-raise.ts'
 import { planOf, readSettlement, type Settlement, settlementWarnings } from './settlement.ts'
 
 type Route = Api['raises']['settle']
@@ -60,16 +60,11 @@ export async function planSettlement(
   context: Pick<Context, 'chain' | 'store'> & Partial<Pick<Context, 'vaultActing'>>,
   { id, payer, skip_pool }: Pick<Input<Route>, 'id' | 'payer' | 'skip_pool'>,
 ): Promise<Plan<Summary<Route>>> {
-  const { chain, store } = context
-  const found = await readRaise(chain, id)
-  const { raise, at } = found
-  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
-  if (raise.creator !== payer) {
-    const { creator } = raise
-    throw fault('payer', `Only the creator of the raise ${id}, ${creator}, can settle it, not ${payer}`, { creator })
-  }
-  const plan = planOf(await findRaise(store.db, id))
-  const settlement = await readSettlement(chain, { raise, at }, skip_pool ? null : plan)
+  const found = await requireRaise(context, id)
+  const { raise } = found
+  requireCreator(raise, payer, 'settle')
+  const plan = planOf(await findRaise(context.store.db, id))
+  const settlement = await readSettlement(context.chain, found, skip_pool ? null : plan)
   requireDue(settlement)
   const parts = await partsOf(context, settlement)
   let chosen = parts
