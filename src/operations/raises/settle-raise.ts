@@ -186,12 +186,16 @@ async function poolPart(
   ]
 }
 
-/** Adds each part that still fits. One that has no room is left to the next request. */
+/** Bytes that guards of a wallet and its tokens take. */
+const ROOM_FOR_GUARDS = 160
+const MAIN_ACTS: readonly SettlementAct[] = ['withdraw', 'withdraw_tokens', 'open_pool', 'add_liquidity']
+
+/** Adds each part that still fits, small ones not in place of guards. What has no room is left to the next request. */
 async function compileFitting(
   envelope: Envelope,
   parts: readonly Part[],
 ): Promise<{ built: UnsignedTransaction; chosen: Part[] }> {
-  const most = roomOf(envelope)
+  const room = roomOf(envelope)
   let chosen: Part[] = []
   let built: UnsignedTransaction | null = null
   for (const [i, part] of parts.entries()) {
@@ -202,6 +206,9 @@ async function compileFitting(
       envelope,
       more.flatMap(({ instructions }) => instructions),
     )
+    const isMain = built === null || part.acts.some((act) => MAIN_ACTS.includes(act))
+    const hasGuards = envelope.isGuarded && built !== null && built.transaction.length <= room - ROOM_FOR_GUARDS
+    const most = hasGuards && !isMain ? room - ROOM_FOR_GUARDS : room
     if (compiled.transaction.length > most) continue
     ;[chosen, built] = [more, compiled]
   }
