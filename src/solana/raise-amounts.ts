@@ -77,10 +77,13 @@ function leastAmount(price: bigint | null, need: bigint): bigint {
   return price === null ? need : costOf(price, tokensAt(price, need - 1n) + 1n)
 }
 
-/** Tokens that a round sells for these deposits in it. Without a fixed price any deposit takes all. */
+/**
+ * Tokens that a round sells for these deposits in it. Without a fixed price any deposit takes all. At a fixed price the
+ * rounds share their tokens: the program sells more in one than its supply, and has enough of them for the maximum.
+ */
 export function soldFor(price: bigint | null, { supply, deposited }: Pick<LiveRound, 'supply' | 'deposited'>): bigint {
   if (deposited === 0n) return 0n
-  return price === null ? supply : min(tokensAt(price, deposited), supply)
+  return price === null ? supply : tokensAt(price, deposited)
 }
 
 /** Fee on top of a deposit. It is rounded up. */
@@ -105,8 +108,6 @@ export type DepositBound =
   | 'ended'
   /** The buyer has deposited as much as one may. */
   | 'buyer_maximum'
-  /** The round has sold its tokens. */
-  | 'round_full'
   /** The maximum of the raise is reached. */
   | 'raise_full'
   /** What is left is less than the least that a buyer may deposit, so nobody can fill it (6019). */
@@ -135,7 +136,6 @@ export function depositLimits(
   const state = raiseStateAt(raise, at)
   if (state !== 'ongoing') return none(state === 'not_started' ? state : 'ended')
   const rooms: [DepositBound, bigint][] = [['buyer_maximum', (cap ?? of.buyerMax) - deposited]]
-  if (raise.price !== null) rooms.push(['round_full', costOf(raise.price, of.supply - soldFor(raise.price, of))])
   if (raise.mode !== 'pro_rata') rooms.push(['raise_full', raise.maximum - raise.deposited])
   const [bound, room] = rooms.reduce((least, each) => (each[1] < least[1] ? each : least))
   if (room <= 0n) return none(bound)
@@ -177,15 +177,17 @@ function refundOfRound(raise: Pick<Raise, 'mode' | 'deposited' | 'maximum'>, of:
   return { deposit, fee: (of.fees * deposit) / of.deposited }
 }
 
+const partOf = (amount: bigint, own: bigint, all: bigint): bigint => (all === 0n ? 0n : (amount * own) / all)
+
 /** What a refund pays now: all with its fee if the raise failed, or the part beyond the maximum of a pro rata raise. */
 export function refundableNow(raise: Raise, own: OwnDeposit, at: bigint): Refund {
   const state = raiseStateAt(raise, at)
   if (own.isRefunded) return NOTHING
   if (state === 'failed') return { deposit: own.deposited, fee: own.fees }
-  if (state !== 'completed' || own.deposited === 0n) return NOTHING
+  if (state !== 'completed') return NOTHING
   const of = roundOf(raise, own.round)
   const { deposit, fee } = refundOfRound(raise, of)
-  return { deposit: (deposit * own.deposited) / of.deposited, fee: (fee * own.deposited) / of.deposited }
+  return { deposit: partOf(deposit, own.deposited, of.deposited), fee: partOf(fee, own.fees, of.fees) }
 }
 
 /** Tokens that a buyer gets within a time, evenly; at once if `from` is `until`. */
@@ -207,10 +209,8 @@ export function releasesOf(raise: Raise, own: Pick<OwnDeposit, 'round' | 'deposi
 }
 
 /** The part of a round's tokens that falls to a deposit in it. */
-function shareOf(raise: Sale, own: Pick<OwnDeposit, 'round' | 'deposited'>, tokens: bigint): bigint {
-  const of = roundOf(raise, own.round)
-  return of.deposited === 0n ? 0n : (tokens * own.deposited) / of.deposited
-}
+const shareOf = (raise: Sale, own: Pick<OwnDeposit, 'round' | 'deposited'>, tokens: bigint): bigint =>
+  partOf(tokens, own.deposited, roundOf(raise, own.round).deposited)
 
 /** Tokens of a deposit that a completed raise has released at a time, with those that were claimed. */
 function releasedAt(raise: Raise, own: OwnDeposit, at: bigint): bigint {

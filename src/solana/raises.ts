@@ -18,7 +18,10 @@ const TOKEN_PROGRAMS = ['spl', 'token2022'] as const
 
 export type RaiseState = 'not_started' | 'ongoing' | 'completed' | 'failed'
 
-/** A round is a registry of the program: tokens of its own, at a price of their own unless the price is fixed. */
+/**
+ * A round is a registry of the program: tokens of its own, at a price of their own. At a fixed price rounds share their
+ * tokens. Here rounds count from 0 as registries do; people count from 1.
+ */
 export interface RaiseRound {
   /** Tokens for sale. */
   supply: bigint
@@ -97,6 +100,7 @@ export interface RaiseEscrow {
   address: string
   raise: string
   owner: string
+  /** From 0. */
   round: number
   /** Quote deposited, without fees. */
   deposited: bigint

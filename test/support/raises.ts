@@ -4,6 +4,7 @@ import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js
 import { expect } from 'vitest'
 import {
   claimInstruction,
+  closeEscrowInstruction,
   creationInstruction,
   creatorWithdrawalInstruction,
   decodeRaise,
@@ -25,6 +26,8 @@ import {
   unsoldInstruction,
   withdrawalInstruction,
 } from '../../src/chain/programs/presale/index.ts'
+import { deriveAddress } from '../../src/solana/program-addresses.ts'
+import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import type { PlainInstruction } from '../../src/solana/programs/table.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { createMint, give, type Mint, type MintOptions, run, tokenAccountOf, unitsIn } from './gold.ts'
@@ -159,6 +162,19 @@ export function raiseActs(test: TestChain, { place, token, quote, creator }: Rai
       act([refundInstruction(place, { ...placeOf(buyer), to: buyer.quotes.toBase58() })], buyer.key),
     claim: (buyer: Buyer) =>
       act([claimInstruction(place, { ...placeOf(buyer), to: buyer.tokens.toBase58() })], buyer.key),
+    close: (buyer: Buyer) => act([closeEscrowInstruction(presale, placeOf(buyer))], buyer.key),
+    /** Opens the escrow of a buyer in a raise with operators, of whom the creator is one. */
+    admit(buyer: Buyer, cap: bigint) {
+      const by = addressOf(creator)
+      const operator = deriveAddress(PRESALE.id, ...PRESALE_SEEDS.operator(by, by)).address
+      const operators = { operator, operator_owner: by }
+      const first = { ...operators, creator: by }
+      const isNew = chain.account(operator) === null
+      const own = { presale, ...placeOf(buyer), ...operators, payer: by }
+      const terms = { registry_index: buyer.round, deposit_cap: cap, padding: new Uint8Array(32) }
+      const escrow = PRESALE.instruction('create_permissioned_escrow_with_creator', own, terms)
+      return act([...(isNew ? [PRESALE.instruction('create_operator', first, {})] : []), escrow], creator)
+    },
     creatorWithdraw() {
       const raise = read()
       const state = raiseStateAt(raise, BigInt(chain.unixTimestamp())) === 'failed' ? 'failed' : 'completed'

@@ -385,7 +385,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       6027: 'the creator has withdrawn before: nothing is left to do',
       6035: 'everything was sold: nothing is left to do',
       6036: 'the unsold tokens were returned or burnt before: nothing is left to do',
-      6037: 'the raise has fewer rounds: check the number of the round, which starts at 0',
+      6037: 'the raise has fewer rounds: check the number of the round',
       6038: 'more than one round needs an allowlist',
       6039: 'the cap of the wallet is outside what the round permits for a buyer',
       6040: 'fees are collected once, after the end of a raise that was completed',

@@ -13,16 +13,18 @@ import { accountsAt } from '../../sending/runs.ts'
  * cost of deriving addresses varies by wallet.
  */
 export const RAISE_UNITS = {
-  /** With the arguments of a fixed price, and five rounds. */
-  create: 200_000,
-  root: 30_000,
-  serverMetadata: 30_000,
-  /** With the escrow, by proof, and wrapping of SOL. */
-  deposit: 200_000,
+  /** With the price of a fixed one, and five rounds. */
+  create: 160_000,
+  closePrice: 20_000,
+  root: 45_000,
+  serverMetadata: 45_000,
+  /** With the opening of the escrow by proof, of a token account, and wrapping of SOL. */
+  deposit: 160_000,
+  /** With a token account, of these and of what the creator takes. */
   withdraw: 90_000,
   refund: 90_000,
-  claim: 120_000,
-  closeEscrow: 30_000,
+  claim: 90_000,
+  closeEscrow: 40_000,
   creatorWithdraw: 90_000,
   collectFee: 90_000,
   unsold: 90_000,
