@@ -279,6 +279,11 @@ export function termWarnings(
   if (price === null && rounds.length > 1) {
     warnings.push('Each round sells all of its tokens for any deposit in it, also if min is only reached by the others')
   }
+  if (price !== null && rounds.length > 1) {
+    warnings.push(
+      'At a fixed price the rounds share their tokens: one may sell those of another, and only the caps of the allowlist limit a round',
+    )
+  }
   if (mode === 'fixed_price' && withdrawable) {
     warnings.push(
       'One buyer could fill the raise, withdraw a second before the end, and let it fail: leave withdrawable out to prevent it',
