@@ -13,6 +13,7 @@ import { LONGEST_LEDGER_WAIT_MS } from './ledger/write-ledger.ts'
 import { LONGEST_PAY_WAIT_MS } from './pay-requests/follow-pay-requests.ts'
 import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
 import { LONGEST_PROPOSAL_WAIT_MS } from './proposals/squads/proposal-state.ts'
+import { LONGEST_RAISE_WAIT_MS } from './raises/record.ts'
 
 /**
  * The longest valid plan of each column. Times of past events are never rewritten, because this clock may be the wrong
@@ -38,6 +39,12 @@ const MOMENTS: readonly FutureMoments[] = [
     key: 'seq',
     column: 'next_check_at',
     reachMs: Math.max(LONGEST_GOLD_LOCK_WAIT_MS, FAULTY_ROW_WAIT_MS),
+  },
+  {
+    table: 'raises',
+    key: 'id',
+    column: 'next_check_at',
+    reachMs: Math.max(LONGEST_RAISE_WAIT_MS, FAULTY_ROW_WAIT_MS),
   },
   { table: 'proposals', key: 'id', column: 'next_look_at', reachMs: LONGEST_PROPOSAL_WAIT_MS },
   { table: 'followed_accounts', key: 'seq', column: 'next_look_at', reachMs: DAY_MS },

@@ -5,6 +5,7 @@ import { assetProjection } from './assets/projection.ts'
 import { goldLockProjection } from './gold-locks/projection.ts'
 import { ledgerProjection } from './ledger/projection.ts'
 import { poolProjection } from './pools/projection.ts'
+import { raiseProjection } from './raises/projection.ts'
 import { tokenProjection } from './tokens/projection.ts'
 
 export const PROJECTIONS: readonly Projection[] = [
@@ -13,5 +14,6 @@ export const PROJECTIONS: readonly Projection[] = [
   airdropProjection,
   assetProjection,
   goldLockProjection,
+  raiseProjection,
   ledgerProjection,
 ]

@@ -1,14 +1,211 @@
-/** The creation of raises over HTTP, on the real program: what is refused, warned, built, and stored. */
+/** The creation of raises over HTTP, on the real program: what is built and stored, and what is warned. */
+import * as spl from '@solana/spl-token'
+import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { FIRST_COME, FIXED, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
+import { withFee } from '../support/locks.ts'
+import {
+  addressOf,
+  FIRST_COME,
+  FIXED,
+  giveUp,
+  HOUR,
+  isoOf,
+  lacksPresale,
+  PRO_RATA,
+  raisesOn,
+} from '../support/new-raises.ts'
+import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
 
-const open = async () => raisesOn(await startService({ settings: { 'priority-fee': 'none' } }))
+const SETTINGS = { 'priority-fee': 'none' }
+const open = async (...options: Parameters<typeof raisesOn> extends [unknown, ...infer O] ? O : never) =>
+  raisesOn(await startService({ settings: SETTINGS }), ...options)
+const FEE = 5_000n
+const POOL = { quote_bps: 5_000, reserve: '1000000000000' }
 
 describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
-  it.each([FIXED, PRO_RATA, FIRST_COME])('of $sale_mode lands', async (terms) => {
+  it.each([FIXED, PRO_RATA, FIRST_COME])(
+    'of $sale_mode has on chain the terms, the tokens and the rent that were answered',
+    async (terms) => {
+      const it = await open()
+      const [before, held] = [it.lamports(it.seller), it.units(it.seller)]
+      const made = await it.create(terms)
+      expect(before - it.lamports(it.seller)).toBe(BigInt(made.rent) + 2n * FEE)
+      expect(held - it.units(it.seller)).toBe(BigInt(made.deposit))
+      const isFixed = terms.sale_mode === 'fixed_price'
+      expect(made).toMatchObject({
+        ...{ rent_kept: '10088880', rent: isFixed ? '11592560' : '10088880', requiredSigners: [addressOf(it.seller)] },
+        ...{ price: isFixed ? '0.001' : null, deposit: made.supply, received: made.supply, mode: 'unsigned' },
+        ...{ release_bps: 10_000, release_at: made.ends_at, early_end: terms.sale_mode !== 'pro_rata' },
+        ...{ withdrawable: terms.sale_mode === 'pro_rata', creator: addressOf(it.seller), unsold: 'return' },
+        preview: { best: { raised: '5000000000' }, expected: { raised: '1000000000' }, failed: { raised: '0' } },
+        tracked_resource: { resource_type: 'raise', resource_id: made.id, related_events: [] },
+      })
+      const read = await it.read(made.id)
+      for (const field of SETTLED) expect([field, read[field]]).toEqual([field, made[field]])
+      expect(read).toMatchObject({ state: 'ongoing', deposited: '0', due: [{ act: 'deposit', by: 'buyers' }] })
+      expect(await it.rows()).toMatchObject([{ id: made.id, state: 'pending', settle: 0, creator_vault: null }])
+    },
+  )
+
+  it.each([
+    ['all after a lock', { lock_seconds: 60 }, { release_bps: 0, release_at: null }],
+    ['all over a year', { vesting_seconds: 31_536_000 }, { release_bps: 0 }],
+    ['a quarter at once', { release_bps: 2_500, vesting_seconds: HOUR }, { release_bps: 2_500 }],
+    ['a quarter later', { release_bps: 2_500, lock_seconds: HOUR, release_at: isoOf }, { release_bps: 2_500 }],
+    ['with a plan of a pool', { pool: POOL }, { release_bps: 0, release_at: null }],
+    ['with a pool that is open before', { pool: { ...POOL, when: 'before_end' } }, { release_bps: 10_000 }],
+    ['for ten years less a second', { lock_seconds: 157_680_000, vesting_seconds: 157_679_999 }, { release_bps: 0 }],
+    ['with an odd price', { price: '0.00123456789' }, { price: '0.00123456789' }],
+    ['of a supply that fixes the price', { price: undefined, supply: '7000000000001' }, { supply: '7000000000001' }],
+    ['of one buyer', { buyer_min: '5000000000', min: '1' }, {}],
+    ['as near to its minimum as possible', { min: '4999999000', buyer_min: '1001' }, {}],
+    ['of a minute', { ends_at: 60 }, {}],
+    ['that starts in a month', { starts_at: 2_592_000, ends_at: 5_184_000 }, {}],
+    ['that started', { starts_at: -9_000 }, {}],
+    ['that burns, and never ends early', { unsold: 'burn', early_end: false }, { unsold: 'burn', early_end: false }],
+    ['with the highest fee', { deposit_fee_bps: 5_000 }, { rounds: [{ deposit_fee_bps: 5_000 }] }],
+    [
+      'of listed wallets',
+      { allowlist: true },
+      { allowlist: true, rounds: [{ buyer_min: '1', buyer_max: '5000000000' }] },
+    ],
+  ])('%s is taken by the program as it was answered', async (_, more: Record<string, unknown>, answered) => {
     const it = await open()
-    const made = await it.create(terms)
-    expect(made).toMatchObject({ sale_mode: terms.sale_mode, rent_kept: '10088880' })
+    const times = Object.entries(more).map(([name, value]) => {
+      const isTime = name.endsWith('s_at') && typeof value === 'number'
+      if (typeof value === 'function') return [name, isoOf(it.now() + HOUR + 60)]
+      return [name, isTime ? isoOf(it.now() + value) : value]
+    })
+    const made = await it.create({ ...FIXED, ...Object.fromEntries(times) })
+    expect(made).toMatchObject(answered)
+    const read = await it.read(made.id)
+    for (const field of SETTLED) expect([field, read[field]]).toEqual([field, made[field]])
+  })
+
+  it('of several rounds has as many as version 0 has room for, and five in version 1', async () => {
+    const it = await open()
+    const rounds = (count: number, more = {}) => ({
+      ...{ allowlist: true, rounds: Array.from({ length: count }, () => ({ supply: '1000000000000', ...more })) },
+      max: String(count * 1_000_000_000),
+    })
+    const four = await it.create({ ...FIXED, ...rounds(4) })
+    expect(four.rounds).toHaveLength(4)
+    await it.expectRefused(
+      { ...FIXED, ...rounds(5) },
+      'tx_version',
+      'tx_version: the creation of 5 rounds has 1260 bytes, and version 0 takes 1232: send tx_version: 1, or fewer rounds',
+    )
+    const five = await it.create({ ...FIXED, ...rounds(5, { deposit_fee_bps: 100 }), tx_version: 1 })
+    expect((await it.read(five.id)).rounds).toEqual(five.rounds)
+    const free = { ...PRO_RATA, ...rounds(5), supply: undefined, min: '1' }
+    expect((await it.create(free)).warnings.join()).toContain('Each round sells all of its tokens for any deposit')
+  })
+
+  it('whose creator is another wallet needs its signature, so that a mistyped one never gets anything', async () => {
+    const it = await open()
+    const creator = Keypair.generate()
+    const made = await it.build({ creator: addressOf(creator) })
+    expect(made.requiredSigners).toEqual([addressOf(it.seller), addressOf(creator)])
+    it.land(made, it.seller, creator)
+    expect(await it.read(made.id)).toMatchObject({ creator: addressOf(creator), creator_vault: null })
+    const own = { creator: it.mint }
+    await it.expectRefused(own, 'creator', `creator: ${it.mint} is a mint or a token account, not a wallet`)
+    await it.expectRefused({ creator: made.id }, 'creator', 'is an address of a program, which cannot sign')
+  })
+
+  it('of a mint with a transfer fee says what leaves, what arrives, and what buyers lose', async () => {
+    const it = await open(withFee(100, 1_000_000_000_000n))
+    await it.expectRefused({}, 'mint', 'holds the transfer fee authority')
+    giveUp(it, it.tokenAccount, spl.AuthorityType.TransferFeeConfig)
+    const before = it.lamports(it.seller)
+    const made = await it.create({ ...PRO_RATA, supply: '1000000000000' })
+    expect(made).toMatchObject({ deposit: '1010101010102', received: '1000000000000', supply: '1000000000000' })
+    expect(before - it.lamports(it.seller)).toBe(BigInt(made.rent) + 2n * FEE)
+    expect(made.warnings.join()).toContain('The mint withholds 1 % of every transfer')
+  })
+
+  it('is built by a dry run as usual, and stored by none', async () => {
+    const it = await open()
+    expect(await it.build({ dry_run: true })).toMatchObject({ mode: 'unsigned', rent_kept: '10088880' })
+    expect(await it.rows()).toEqual([])
+  })
+
+  it('is the same for a repeated request with an Idempotency-Key', async () => {
+    const it = await open()
+    const ask = () =>
+      it.service.request('POST', '/v2/raises', { body: it.body(), headers: { 'idempotency-key': 'r1' } })
+    const [first, second] = [await ask(), await ask()]
+    expect(second.json.data).toEqual(first.json.data)
+    expect(await it.rows()).toMatchObject([{ id: first.json.data.id }])
+  })
+
+  it.each([
+    [{ ...PRO_RATA, min: '11' }, 'with 0.000000011 SOL, the minimum, all 5,000 are sold for 0.0000000000022 each'],
+    [{ ...FIRST_COME, min: '11' }, 'Only a higher min keeps the price up'],
+    [{ ...FIXED, withdrawable: true }, 'One buyer could fill the raise, withdraw a second before the end'],
+    [{ ...FIXED, buyer_min: '1000000' }, 'A rest below 0.001 SOL can only be filled by buyers who have deposited'],
+    [{ ...PRO_RATA, deposit_fee_bps: 100 }, 'The deposit fee is not returned by a withdrawal'],
+    [FIXED, 'Whoever claims first can open the pool of the token, at any price'],
+    [{ ...FIXED, pool: POOL, lock_seconds: 60 }, 'Only 60 seconds are left for the pool'],
+  ])('%j is built with a warning', async (terms, warning) => {
+    const it = await open()
+    expect((await it.build(terms)).warnings.join('\n')).toContain(warning)
+  })
+
+  it('at a price that holds has no warning', async () => {
+    const it = await open()
+    expect(await it.build({ ...FIXED, pool: POOL })).not.toHaveProperty('warnings')
+    expect(await it.build({ ...PRO_RATA, pool: POOL })).not.toHaveProperty('warnings')
+  })
+})
+
+/** What the answer says of the terms, but the start: a past one becomes the time of the landing. */
+const SETTLED = [
+  ...['mint', 'quote_mint', 'creator', 'sale_mode', 'price', 'min', 'max', 'supply', 'ends_at'],
+  ...['release_bps', 'release_at', 'vesting_starts_at', 'vesting_ends_at', 'unsold', 'early_end', 'withdrawable'],
+  ...['allowlist', 'rounds'],
+]
+
+describe.skipIf(lacksPresale !== '')(`a raise of the platform wallet ${lacksPresale}`, () => {
+  const platform = async (limits: object = {}) => {
+    const service = await startPlatform({ ...GENEROUS, ...limits })
+    const it = await raisesOn(service, {}, [service.wallet])
+    return { ...it, service }
+  }
+
+  it('is created within its policy, which limits the tokens, and settled by a worker if it asks for that', async () => {
+    const it = await platform()
+    const wallet = addressOf(it.service.wallet)
+    const signed = { payer: wallet, mode: 'signed', settle: true, pool: POOL }
+    const refused = await it.ask('POST', '/v2/raises', it.body(signed))
+    expect([refused.status, refused.json.error.message]).toEqual([403, 'forbidden'])
+    expect(await it.rows()).toEqual([])
+    const limit = { mint: it.mint, per_transaction: '5000000000000', per_day: '5000000000000' }
+    await it.service.request('PATCH', '/v2/signer/policy', { body: { tokens: [limit] } })
+    const made = await it.build(signed)
+    expect(made).toMatchObject({ mode: 'signed', creator: wallet, tracked_resource: { resource_id: made.id } })
+    expect(await it.rows()).toMatchObject([{ id: made.id, settle: 1, creator: wallet, pool_json: expect.any(String) }])
+    expect(await it.read(made.id)).toMatchObject({ settle: true, pool: { ...POOL, when: 'after' } })
+    const { json } = await it.ask('GET', `/v2/transactions/${made.signature}`)
+    expect(json.data.status).toBe('confirmed')
+    expect(await it.rows()).toMatchObject([{ state: 'ongoing', deposited: '0', withdrawn: 0 }])
+    const { data } = (await it.ask('GET', `/v2/raises?mint=${it.mint}`)).json
+    expect(data).toMatchObject([{ id: made.id, state: 'ongoing', settle: true }])
+  })
+
+  it('has no other creator, and no worker settles a raise of others', async () => {
+    const it = await platform()
+    const other = addressOf(Keypair.generate())
+    await it.expectRefused(
+      { mode: 'signed', creator: other },
+      'creator',
+      'with mode "signed" it is the platform wallet',
+    )
+    await it.expectRefused(
+      { settle: true },
+      'settle',
+      'a worker settles only raises whose creator is the platform wallet',
+    )
   })
 })

@@ -2,11 +2,11 @@
 import * as spl from '@solana/spl-token'
 import type { Keypair } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { createMint, give, type Mint, type MintOptions, run } from './gold.ts'
+import { give, lamportsOf, type Mint, type MintOptions, run } from './gold.ts'
 import { isoOf, locksOn } from './locks.ts'
 import { lacksPresale } from './raises.ts'
 import type { Service } from './service.ts'
-import { addressOf, SOL } from './wallets.ts'
+import { addressOf } from './wallets.ts'
 
 export const HOUR = 3_600
 
@@ -20,11 +20,14 @@ export const PRO_RATA = {
 } as const
 export const FIRST_COME = { ...PRO_RATA, sale_mode: 'first_come' } as const
 
-/** A service with a mint whose authorities are given up; `seller` holds so many raw units of it. */
-export async function raisesOn(service: Service, options: MintOptions = {}, held = 10_000_000_000_000n) {
+/** Raw units of each who has the token. */
+const HELD = 10_000_000_000_000n
+
+/** A service with a mint whose authorities are given up; the seller and the holders have some of it. */
+export async function raisesOn(service: Service, options: MintOptions = {}, holders: readonly Keypair[] = []) {
   const on = await locksOn(service, { isFreezable: false, ...options }, 0n)
   const { chain, issuer, gold, creator: seller } = on
-  if (held > 0n) give(chain, issuer, gold, seller.publicKey, held)
+  for (const { publicKey } of [seller, ...holders]) give(chain, issuer, gold, publicKey, HELD)
   giveUp(on, gold, spl.AuthorityType.MintTokens)
   const body = (more: object = {}) => ({
     ...{ payer: addressOf(seller), mint: on.mint, ends_at: isoOf(on.now() + HOUR) },
@@ -44,7 +47,13 @@ export async function raisesOn(service: Service, options: MintOptions = {}, held
     const [field, message] = await refused(more)
     expect({ field, message }).toEqual({ field: param, message: expect.stringContaining(text) })
   }
-  return { ...on, seller, body, build: built, refuse: refused, create, expectRefused, tokenAccount: gold }
+  return {
+    ...on,
+    ...{ seller, body, build: built, refuse: refused, create, expectRefused, tokenAccount: gold },
+    lamports: (key: Keypair) => lamportsOf(chain, key.publicKey),
+    read: async (id: string) => (await on.ask('GET', `/v2/raises/${id}`)).json.data,
+    rows: () => service.services.store.db.selectFrom('raises').selectAll().orderBy('seq').execute(),
+  }
 }
 
 /** The issuer gives up an authority of the mint. */
@@ -57,4 +66,4 @@ export function giveUp(
   expect(run(chain, [giving], [issuer]).err).toBeNull()
 }
 
-export { addressOf, createMint, isoOf, lacksPresale, SOL }
+export { addressOf, isoOf, lacksPresale }

@@ -1,17 +1,127 @@
 /** Reads raises: those recorded here, and any one from the chain. */
 import type { Api } from '../../api/index.ts'
-import type { RaiseListed } from '../../api/raises.ts'
+import type { RaiseListed, RaisePool, Raise as RaiseRecord } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
+import {
+  type Raise,
+  type RaiseDecimals,
+  raiseStateAt,
+  serverMetadataAddress,
+} from '../../chain/programs/presale/index.ts'
+import { readMultisig } from '../../chain/programs/squads/index.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
-import { internal } from '../../platform/errors.ts'
 import { isoTime } from '../../platform/timing.ts'
-import { pageRaises, type RaiseRow } from '../../store/resources/raises.ts'
-import { listOf } from '../api-records.ts'
+import { addressBytes } from '../../solana/addresses.ts'
+import { tokenText } from '../../solana/amounts.ts'
+import { keyFault } from '../../solana/bare-addresses.ts'
+import { unlockText } from '../../solana/lock-schedule.ts'
+import { PRESALE } from '../../solana/programs/presale.ts'
+import { vaultAddress } from '../../solana/squads/index.ts'
+import { readMint } from '../../solana/token-accounts.ts'
+import { findRaise, pageRaises, type RaiseRow } from '../../store/resources/raises.ts'
+import { fromJsonOrNull, listOf } from '../api-records.ts'
+import { knownVault } from '../proposals/squads/known-vault.ts'
+import { cleanLabel } from '../tokens/labels.ts'
+import { termsRecord } from './record.ts'
+import { requireRaise } from './require-raise.ts'
+import { creatorsDue, readSettlement } from './settlement.ts'
 
 type Routes = Api['raises']
 
-export async function getRaise(_context: Context, _input: Input<Routes['get']>): Promise<Result<Routes['get']>> {
-  throw internal('not built yet')
+/** Most characters of a URL that somebody has written on chain. */
+const MOST_URL = 256
+
+/** A stored plan belongs to the raise that was built here, whose account has its own address. */
+export async function getRaise(context: Context, { id }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
+  const { chain, store } = context
+  const [found, row] = await Promise.all([requireRaise(context, id), findRaise(store.db, id)])
+  const { raise, at } = found
+  const pool = fromJsonOrNull<RaisePool>(row?.pool_json ?? null)
+  const [accounts, settlement, vault] = await Promise.all([
+    accountsAt(chain, [raise.mint, raise.quoteMint, serverMetadataAddress(id)]),
+    readSettlement(chain, found, pool),
+    vaultOf(context, raise.creator, row),
+  ])
+  const [token, quote] = accounts.slice(0, 2).map((account) => (account && readMint(account))?.decimals ?? 0)
+  const decimals = { token: token ?? 0, quote: quote ?? 0 }
+  const metadata = PRESALE.decode('permissioned_server_metadata', accounts[2] ?? null)
+  const now = BigInt(at.unixSeconds)
+  return {
+    id,
+    ...termsRecord(raise, decimals),
+    decimals: decimals.token,
+    quote_decimals: decimals.quote,
+    state: raiseStateAt(raise, now),
+    state_text: stateText(raise, decimals, now),
+    deposited: String(raise.deposited),
+    fees: String(raise.fees),
+    buyers: String(raise.escrows),
+    claimed: String(raise.claimed),
+    refunded: String(raise.refunded),
+    withdrawn: raise.creatorWithdrawn,
+    fee_collected: raise.feesCollected,
+    unsold_done: raise.unsoldDone,
+    root: row?.allowlist_root ?? null,
+    url: cleanLabel(metadata?.server_url, MOST_URL),
+    pool,
+    pool_address: row?.pool_address ?? null,
+    settle: row?.settle === 1,
+    settle_error: row?.settle_error ?? null,
+    creator_vault: vault,
+    due: [...buyersDue(raise, now), ...creatorsDue(settlement)],
+    created_at: row === null ? null : isoTime(row.created_at),
+  }
+}
+
+function stateText(raise: Raise, decimals: RaiseDecimals, now: bigint): string {
+  const text = (raw: bigint) => tokenText(raise.quoteMint, raw, decimals.quote)
+  const { deposited, minimum, maximum, startsAt, endsAt } = raise
+  const sum = `${text(deposited)} of at least ${text(minimum)} and at most ${text(maximum)}`
+  switch (raiseStateAt(raise, now)) {
+    case 'not_started':
+      return `It starts ${unlockText(startsAt)}`
+    case 'ongoing':
+      return `It takes deposits and ends ${unlockText(endsAt)}; deposited are ${sum}`
+    case 'completed':
+      return `It has ended with ${sum}, and buyers get their tokens`
+    case 'failed':
+      return `It has failed with ${sum}, and buyers take back what they paid`
+  }
+}
+
+/** What buyers in general can do; GET /v2/raises/{id}/buyers/{wallet} says it of one. */
+function buyersDue(raise: Raise, now: bigint): RaiseRecord['due'] {
+  const by = 'buyers' as const
+  const state = raiseStateAt(raise, now)
+  const due: RaiseRecord['due'] = []
+  if (state === 'ongoing') {
+    const isOpen = raise.mode === 'pro_rata' || raise.deposited < raise.maximum
+    const listed = raise.allowlist === 'none' ? '' : ', with a proof of the allowlist'
+    if (isOpen) due.push({ act: 'deposit', by, text: `Deposit${listed}` })
+    if (raise.withdrawable && raise.deposited > 0n) due.push({ act: 'withdraw', by, text: 'Withdraw a deposit' })
+  }
+  const first =
+    raise.releaseBps > 0 && raise.releaseAt < raise.vestingStartsAt ? raise.releaseAt : raise.vestingStartsAt
+  if (state === 'completed' && now >= first && raise.deposited > 0n && raise.claimed < raise.supply) {
+    due.push({ act: 'claim', by, text: 'Claim the tokens that are released' })
+  }
+  const isOver = state === 'completed' && raise.deposited > raise.maximum
+  if ((state === 'failed' && raise.refunded < raise.deposited) || isOver) {
+    due.push({ act: 'refund', by, text: isOver ? 'Take back what exceeds the maximum' : 'Take back what was paid' })
+  }
+  return due
+}
+
+/** The address of a vault does not lead to its multisig, which is stored with the raise or known by its proposals. */
+async function vaultOf(context: Context, creator: string, row: RaiseRow | null): Promise<RaiseRecord['creator_vault']> {
+  const [multisig, index] = row?.creator_vault?.split(':') ?? []
+  const stored = multisig === undefined ? null : { multisig, vaultIndex: Number(index) }
+  if (stored === null && keyFault(addressBytes(creator)) === null) return null
+  const known = stored ?? (await knownVault(context, creator))
+  if (known === null || vaultAddress(known.multisig, known.vaultIndex) !== creator) return null
+  const { address, threshold, timeLock, members } = await readMultisig(context.chain, known.multisig, 'id')
+  return { multisig: address, vault_index: known.vaultIndex, threshold, members: members.length, time_lock: timeLock }
 }
 
 export const raiseListed = (row: RaiseRow): RaiseListed => ({

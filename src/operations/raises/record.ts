@@ -75,32 +75,32 @@ function presentPrice({ price, deposited, maximum, supply }: Raise, decimals: Ra
 }
 
 type RowState = Pick<RaiseRow, 'state' | 'deposited' | 'ends_at' | 'withdrawn' | 'next_check_at'>
+type Planned = Pick<RaiseRow, 'pool_json' | 'pool_address'>
 
-/** Deposits, and the end by which a full raise ends early, change without a transaction of ours. */
+/** Deposits, and the early end of a full raise, need no transaction of ours. */
 const ONGOING_LOOK_MS = MINUTE_MS
 /** The longest time between two looks. */
 export const LONGEST_RAISE_WAIT_MS = DAY_MS
 
 /**
- * What the row of a raise keeps of its account, and when to look again: by the chain's clock in Unix seconds, planned by
- * that of this machine in milliseconds. Null once nothing is left that the creator can take.
+ * What the row of a raise keeps of its account, and when to look again; null once nothing is left that the creator can
+ * take, and the planned pool is open. `chainSeconds` is the chain's clock, `now` that of this machine in milliseconds.
  */
-export function rowStateOf(raise: Raise, at: { chainSeconds: number; now: number }): RowState {
-  const seconds = BigInt(at.chainSeconds)
-  const state = raiseStateAt(raise, seconds)
+export function rowStateOf(raise: Raise, at: { chainSeconds: number; now: number }, row: Planned): RowState {
+  const state = raiseStateAt(raise, BigInt(at.chainSeconds))
+  const isOpen = state === 'failed' || row.pool_json === null || row.pool_address !== null
+  const isDone = isOpen && hasTakenAll(raise, BigInt(at.chainSeconds))
   return {
     state,
     deposited: String(raise.deposited),
     ends_at: Number(raise.endsAt) * 1_000,
     withdrawn: raise.creatorWithdrawn ? 1 : 0,
-    next_check_at: isFinished(raise, seconds) ? null : at.now + waitOf(raise, state, Number(seconds) * 1_000),
+    next_check_at: isDone ? null : at.now + waitOf(raise, state, at.chainSeconds * 1_000),
   }
 }
 
-/** Whether the creator has taken everything that the program pays it. */
-export function isFinished(raise: Raise, at: bigint): boolean {
-  const due = creatorDue(raise, at)
-  return at >= raise.endsAt && Object.values(due).every((amount) => amount === 0n)
+function hasTakenAll(raise: Raise, at: bigint): boolean {
+  return at >= raise.endsAt && Object.values(creatorDue(raise, at)).every((amount) => amount === 0n)
 }
 
 function waitOf({ startsAt, endsAt }: Raise, state: RaiseRow['state'], at: number): number {

@@ -35,13 +35,22 @@ export async function knownVaultOr(
   fault: unknown,
 ): Promise<KnownVault> {
   if (!(fault instanceof ApiError) || fault.code !== 'not_found') throw fault
-  const known = (await findVaults(context, vaultIndex)).find((each) => addressOf(each) === address)
-  if (known !== undefined) return known
+  const known = await knownVault(context, address, vaultIndex)
+  if (known !== null) return known
   if (keyFault(addressBytes(address)) === null) throw fault
   throw notFound(
     `There is no Squads multisig at ${address}, which may be the vault of one that is not known here: check the cluster, and give the address of the multisig, which Squads' app shows in its settings`,
     { param, cause: fault },
   )
+}
+
+/** Returns the vault at an address, or null if no multisig is known here that has it. */
+export async function knownVault(
+  context: Pick<Context, 'chain' | 'store' | 'config'>,
+  address: string,
+  vaultIndex = 0,
+): Promise<KnownVault | null> {
+  return (await findVaults(context, vaultIndex)).find((each) => addressOf(each) === address) ?? null
 }
 
 const addressOf = ({ multisig, vaultIndex }: KnownVault) => vaultAddress(multisig, vaultIndex)
