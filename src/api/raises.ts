@@ -312,7 +312,7 @@ export const raises = {
       deposit_fee_bps: roundTerms.deposit_fee_bps,
       release_bps: bps(WHOLE_BPS).optional().meta({
         description:
-          'Part of the tokens that buyers get at once. Default all of it; with a plan of a pool nothing, so that nobody else can open the pool',
+          'Part of the tokens that buyers get at once. Default all of it; nothing with a lock, with vesting, or with a plan of a pool, so that nobody else can open the pool',
       }),
       release_at: timestamp.optional().meta({ description: 'When buyers get this part (default at the end)' }),
       lock_seconds: seconds.optional().meta({

@@ -28,14 +28,19 @@ export interface RaiseCreation extends RaiseTerms {
   rounds: readonly RaiseRound[]
 }
 
-/** The price of a raise at a fixed price, which its creation reads; the payer owns the account and may close it later. */
+/** The price of a raise at a fixed price, which its creation reads; the owner may close the account later. */
 export const fixedPriceInstruction = (
   { address: presale, fixedPriceArgs }: RaisePlace,
-  { payer, price, withdrawable }: { payer: string; price: bigint; withdrawable: boolean },
+  {
+    payer,
+    owner = payer,
+    price,
+    withdrawable,
+  }: { payer: string; owner?: string; price: bigint; withdrawable: boolean },
 ): PlainInstruction =>
   PRESALE.instruction(
     'initialize_fixed_price_presale_args',
-    { fixed_price_presale_params: fixedPriceArgs, owner: payer, payer },
+    { fixed_price_presale_params: fixedPriceArgs, owner, payer },
     { presale, disable_withdraw: !withdrawable, q_price: price, padding1: zeros(64) },
   )
 

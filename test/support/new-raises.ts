@@ -1,7 +1,10 @@
 /** Raises over HTTP for tests: a service with a token that can be sold, its seller, and what lands on its chain. */
 import * as spl from '@solana/spl-token'
-import type { Keypair } from '@solana/web3.js'
+import type { Keypair, PublicKey } from '@solana/web3.js'
 import { expect } from 'vitest'
+import type { LocalChain } from '../../src/localnet/types.ts'
+import { decodeWireTransaction, messageBytesOf, signatureOffset } from '../../src/solana/messages.ts'
+import { signFresh } from '../../src/solana/signatures.ts'
 import { give, lamportsOf, type Mint, type MintOptions, run } from './gold.ts'
 import { isoOf, locksOn } from './locks.ts'
 import { lacksPresale } from './raises.ts'
@@ -21,13 +24,13 @@ export const PRO_RATA = {
 export const FIRST_COME = { ...PRO_RATA, sale_mode: 'first_come' } as const
 
 /** Raw units of each who has the token. */
-const HELD = 10_000_000_000_000n
+const HELD = 20_000_000_000_000n
 
 /** A service with a mint whose authorities are given up; the seller and the holders have some of it. */
-export async function raisesOn(service: Service, options: MintOptions = {}, holders: readonly Keypair[] = []) {
+export async function raisesOn(service: Service, options: MintOptions = {}, holders: readonly PublicKey[] = []) {
   const on = await locksOn(service, { isFreezable: false, ...options }, 0n)
   const { chain, issuer, gold, creator: seller } = on
-  for (const { publicKey } of [seller, ...holders]) give(chain, issuer, gold, publicKey, HELD)
+  for (const holder of [seller.publicKey, ...holders]) give(chain, issuer, gold, holder, HELD)
   giveUp(on, gold, spl.AuthorityType.MintTokens)
   const body = (more: object = {}) => ({
     ...{ payer: addressOf(seller), mint: on.mint, ends_at: isoOf(on.now() + HOUR) },
@@ -39,7 +42,8 @@ export async function raisesOn(service: Service, options: MintOptions = {}, hold
   /** Builds one, lands it with the seller's signature and those of others, and answers what the build said. */
   const create = async (more?: object, ...others: Keypair[]) => {
     const data = await built(more)
-    on.land(data, seller, ...others)
+    if ('tx_version' in (more ?? {})) landVersion1(chain, data, [seller, ...others])
+    else on.land(data, seller, ...others)
     return data
   }
   /** Field and beginning of a refusal. */
@@ -54,6 +58,17 @@ export async function raisesOn(service: Service, options: MintOptions = {}, hold
     read: async (id: string) => (await on.ask('GET', `/v2/raises/${id}`)).json.data,
     rows: () => service.services.store.db.selectFrom('raises').selectAll().orderBy('seq').execute(),
   }
+}
+
+function landVersion1(chain: LocalChain, { transaction }: { transaction: string }, keys: readonly Keypair[]): void {
+  const bytes = Uint8Array.from(Buffer.from(transaction, 'base64'))
+  const { message } = decodeWireTransaction(bytes)
+  for (const [place, address] of message.keys.slice(0, message.signers).entries()) {
+    const key = keys.find((each) => addressOf(each) === address)
+    if (key !== undefined) bytes.set(signFresh(key.secretKey, messageBytesOf(bytes)), signatureOffset(bytes, place))
+  }
+  const { err, logs } = chain.send(bytes)
+  expect(err, logs.join('\n')).toBeNull()
 }
 
 /** The issuer gives up an authority of the mint. */

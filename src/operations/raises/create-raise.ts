@@ -121,7 +121,7 @@ async function buildCreation(envelope: Envelope, place: RaisePlace, terms: NewRa
   const { price, withdrawable, rounds } = terms
   const { payer, creator, signs } = parties
   const built = await compileAnySize(envelope, [
-    ...(price === null ? [] : [sdk(fixedPriceInstruction(place, { payer, price, withdrawable }))]),
+    ...(price === null ? [] : [sdk(fixedPriceInstruction(place, { payer, owner: creator, price, withdrawable }))]),
     sdk(creationInstruction(place, { ...terms, ...parties })),
     ...(signs ? [await memoInstruction(RAISE_MEMO, [creator])] : []),
   ])

@@ -1,6 +1,6 @@
 /** Reads raises: those recorded here, and any one from the chain. */
 import type { Api } from '../../api/index.ts'
-import type { RaiseListed, RaisePool, Raise as RaiseRecord } from '../../api/raises.ts'
+import type { RaiseListed, Raise as RaiseRecord } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
   type Raise,
@@ -20,12 +20,12 @@ import { PRESALE } from '../../solana/programs/presale.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import { readMint } from '../../solana/token-accounts.ts'
 import { findRaise, pageRaises, type RaiseRow } from '../../store/resources/raises.ts'
-import { fromJsonOrNull, listOf } from '../api-records.ts'
+import { listOf } from '../api-records.ts'
 import { knownVault } from '../proposals/squads/known-vault.ts'
 import { cleanLabel } from '../tokens/labels.ts'
 import { termsRecord } from './record.ts'
 import { requireRaise } from './require-raise.ts'
-import { creatorsDue, readSettlement } from './settlement.ts'
+import { creatorsDue, planOf, readSettlement } from './settlement.ts'
 
 type Routes = Api['raises']
 
@@ -37,7 +37,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
   const { chain, store } = context
   const [found, row] = await Promise.all([requireRaise(context, id), findRaise(store.db, id)])
   const { raise, at } = found
-  const pool = fromJsonOrNull<RaisePool>(row?.pool_json ?? null)
+  const pool = planOf(row)
   const [accounts, settlement, vault] = await Promise.all([
     accountsAt(chain, [raise.mint, raise.quoteMint, serverMetadataAddress(id)]),
     readSettlement(chain, found, pool),
