@@ -37,6 +37,6 @@ export const raises = ({ sequence }: SchemaDialect): SteppedMigration => ({
       'create index raises_by_mint on raises (mint, seq)',
       'create index raises_by_creator on raises (creator, seq)',
       'create index raises_by_mint_creator on raises (mint, creator, seq)',
-      'create index raises_due on raises (genesis, next_check_at, seq) where next_check_at is not null',
+      'create index raises_due on raises (next_check_at, seq) where next_check_at is not null',
     ]),
 })
