@@ -22,6 +22,13 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../pools/index.ts')).poolsNoun,
   },
   {
+    name: 'raises',
+    group: 'Launch',
+    aliases: ['raise', 'presales', 'presale'],
+    summary: 'Sell tokens before their pool opens, with an allowlist if you want',
+    load: async () => (await import('../raises/index.ts')).raisesNoun,
+  },
+  {
     name: 'fees',
     group: 'Launch',
     aliases: ['fee', 'fee-claims'],

@@ -31,6 +31,8 @@ export interface ListToken extends MintOnChain {
   symbol: string | null
 }
 
+type CountedToken = Pick<ListToken, 'mint' | 'decimals' | 'symbol'>
+
 /** The longest wait for the symbol of a token, in milliseconds. */
 const SYMBOL_PATIENCE_MS = 700
 
@@ -70,7 +72,7 @@ async function withSymbol({ client }: Session, mint: string, state: MintOnChain)
 const unitName = ({ symbol }: Pick<ListToken, 'symbol'>): string => symbol ?? 'tokens'
 
 /** Throws a usage problem for decimals that the mint does not have. */
-export function requireUnits({ decimals }: Pick<UnitChoice, 'decimals'>, token: ListToken | null): void {
+export function requireUnits({ decimals }: Pick<UnitChoice, 'decimals'>, token: CountedToken | null): void {
   if (token === null || decimals === undefined || decimals === token.decimals) return
   throw usage(`the token ${token.mint} has ${token.decimals} decimals, not ${decimals}: every amount would be wrong`, {
     param: '--decimals',
@@ -85,7 +87,7 @@ export function requireUnits({ decimals }: Pick<UnitChoice, 'decimals'>, token: 
 export async function chosenUnits(
   { ui }: Pick<Session, 'ui'>,
   { decimals, raw }: UnitChoice,
-  { name, token }: { name: string; token: ListToken | null },
+  { name, token }: { name: string; token: CountedToken | null },
 ): Promise<number | undefined> {
   if (raw || decimals !== undefined || token === null) return decimals
   const own = token.decimals

@@ -107,6 +107,32 @@ export function allowlistSummary(list: Allowlist): AllowlistSummary {
   return { rounds: [...rounds.values()].sort((a, b) => a.round - b.round), repeated, firstRepeated }
 }
 
+/** The least and the most that a buyer of a round may pay. */
+export interface CapBounds {
+  least: bigint
+  most: bigint
+}
+
+/** Why the program would refuse wallets of a list (6037, 6039), and in which round; null if it would not. */
+export function capFault(
+  summary: AllowlistSummary,
+  bounds: readonly CapBounds[],
+): { round: number; message: string } | null {
+  for (const { round, least, most } of summary.rounds) {
+    const bound = bounds[round - 1]
+    if (bound === undefined) {
+      const there = bounds.length === 1 ? 'one round' : `${bounds.length} rounds`
+      return { round, message: `${most.wallet} is in round ${round}, and the raise has ${there}` }
+    }
+    const said = ({ wallet, cap }: Allowance) => `the cap ${cap} of ${wallet} in round ${round} cannot be used`
+    if (least.cap < bound.least)
+      return { round, message: `${said(least)}: the least that a buyer pays there is ${bound.least} raw units` }
+    if (most.cap > bound.most)
+      return { round, message: `${said(most)}: write ${bound.most}, the most that the raise takes, or less` }
+  }
+  return null
+}
+
 /** Says aloud that caps of one wallet add up; empty if no wallet is in two rounds. */
 export function repeatedWarnings({ repeated, firstRepeated }: AllowlistSummary): string[] {
   if (firstRepeated === null) return []
@@ -171,6 +197,12 @@ export function proofIn(piece: Pick<AllowlistPiece, 'entries' | 'path'>, key: st
   if (!climbed(leaf, proof).equals(root)) throw new LeafLayoutError('a piece of an allowlist does not lead to its root')
   return { ...allowanceOf(entryBytes(entries, index)), proof } satisfies AllowanceProof
 }
+
+/** The proof of an entry of a whole tree. */
+export const allowanceProofAt = (tree: AllowlistTree, index: number): AllowanceProof => ({
+  ...allowanceAt(tree.list, index),
+  proof: siblings(tree, index, tree.counts.length - 1),
+})
 
 /** The first entry of `before` that `after` lacks, or has with a smaller cap; undefined if there is none. */
 export function firstLost(before: Buffer, after: Buffer): Allowance | undefined {

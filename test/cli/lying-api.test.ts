@@ -37,6 +37,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { png } from '../storage/images.ts'
 import { TINY_CURVE } from '../support/launches.ts'
+import { listedRaise } from '../support/listed-raises.ts'
 import { signed } from '../support/local-chain-transactions.ts'
 import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
@@ -53,6 +54,7 @@ const NEEDED = [
   PROGRAMS.lock,
   PROGRAMS.distributor,
   PROGRAMS.squads,
+  PROGRAMS.presale,
 ]
 const lacks = NEEDED.some(({ id }) => !hasProgram(id))
 const [own, platform, friend, thief] = mapped([1, 2, 3, 4], () => Keypair.generate())
@@ -282,8 +284,20 @@ const world = {
   frozen: '',
   pausable: '',
   paused: '',
+  listed: '',
 }
-const files = { own: '', platform: '', friend: '', list: '', logo: '', nfts: '', launches: '', locks: '', mint: '' }
+const files = {
+  own: '',
+  platform: '',
+  friend: '',
+  list: '',
+  logo: '',
+  nfts: '',
+  launches: '',
+  locks: '',
+  mint: '',
+  allowlist: '',
+}
 let daemon: Served
 let proxy: Server
 /** What the proxy does to answers, and how often something was submitted through it. */
@@ -452,6 +466,8 @@ beforeAll(async () => {
     if (name !== 'active') await ok(['proposals', 'approve', world[name], ...by])
   }
   await ok(['proposals', 'execute', world.executed, ...by])
+  world.listed = (await listedRaise({ ...daemon, visit: fetch, creator: own })).id
+  files.allowlist = cli.file('allowlist.csv', `${addressOf(friend)},500\n`)
   files.locks = cli.file('locks.csv', `wallet,amount\n${addressOf(friend)},2\n`)
   files.nfts = cli.file('nfts.csv', 'name,uri\nOne,https://example.com/1\n')
   files.launches = cli.file('launches.csv', 'name,symbol,image,buy,preset\nListed,LIST,logo.png,0.1,tiny\n')
@@ -586,6 +602,18 @@ const CASES = casesOf({
     lies: {
       'another receiver': account(LOCK, 4),
       'another lock': (all) => account(LOCK, 0, 0, new PublicKey(world.lock))(all),
+    },
+  },
+  'raises open': {
+    args: () => [
+      ...['raises', 'open', world.listed, '--allowlist', files.allowlist, '--raw'],
+      ...['--url', 'https://example.com/raise', '-k', files.own],
+    ],
+    lies: {
+      'another root': data(PROGRAMS.presale.id, written(new Uint8Array(32), 8)),
+      'another version': data(PROGRAMS.presale.id, written(amountOf(1n), 40)),
+      'another raise': account(PROGRAMS.presale.id, 0),
+      'another URL': data(PROGRAMS.presale.id, written(Buffer.from('https://exemple'), 12), -1),
     },
   },
   'collections create': {
@@ -1270,6 +1298,22 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
       const lie = account(LOCK, 0, 0, new PublicKey(address))
       await expectRefused(CASES[`locks ${verb as 'claim'}`].args(), lie, {}, saying({ address }))
     }
+  })
+
+  it('is refused by svc raises open with another list or another URL than was given', async () => {
+    const args = CASES['raises open'].args()
+    const root = 'ab'.repeat(32)
+    await expectUnsigned(args, null, (answer) => ({ ...answer, root }), /the server stored the list with root abab/)
+    const withoutUrl = args.filter((each, i) => each !== '--url' && args[i - 1] !== '--url')
+    const url = 'https://exemple.com/raise'
+    liar.asks = (sent) => (sent.includes('"payer"') ? sent.replace('"payer"', `"url":"${url}","payer"`) : sent)
+    await expectUnsigned(
+      withoutUrl,
+      null,
+      (answer) => answer,
+      /only the API says this, and nobody checks it: proofs at/,
+    )
+    liar.asks = (sent) => sent
   })
 
   it('is refused by svc airdrops init with another list, a larger total, or a later start', async () => {

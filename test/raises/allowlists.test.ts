@@ -1,20 +1,26 @@
 /** Allowlists of raises over HTTP, on the real program: stored, opened, proven, and never taken back. */
 import { describe, expect, it } from 'vitest'
 import { merkleRootAddress, serverMetadataAddress } from '../../src/chain/programs/presale/index.ts'
+import { listFromEntries } from '../../src/merkle/entry-list.ts'
+import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { PRESALE } from '../../src/solana/programs/presale.ts'
 import { walletOf } from '../merkle/reference.ts'
 import { type ListedRaise, listedRaise, MAXIMUM } from '../support/listed-raises.ts'
 import { lacksPresale, type RaiseWish } from '../support/raises.ts'
-import { startService } from '../support/service.ts'
+import { ORIGIN, startService } from '../support/service.ts'
 import { addressOf } from '../support/wallets.ts'
 
 const URL = 'https://sale.example.com/raise'
 const [A, B, C] = [walletOf(1), walletOf(2), walletOf(3)]
 const ONE = 1n << 64n
+/** InvalidMerkleProof of the program. */
+const INVALID_PROOF = 6018
 
 const make = async (wish: Partial<RaiseWish> = {}, settings: object = {}) => {
   const service = await startService({ settings: { 'priority-fee': 'none', ...settings } })
-  return { service, ...(await listedRaise(service, wish)) }
+  const visit = (path: string) => service.app.fetch(new Request(`${ORIGIN}${path}`))
+  const host = { local: () => service.services.chain.local(), request: service.request, visit }
+  return { service, ...(await listedRaise(host, wish)) }
 }
 
 const entry = (wallet: string, cap: bigint | number | string, round?: number) => ({
@@ -98,6 +104,41 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
       'all caps add up to 11 raw units, less than the minimum 1000: the raise must fail with this list',
       'nobody is in round 3, so its tokens cannot be sold',
     ])
+  })
+
+  it('lets a wallet of two rounds buy up to the cap of each, with a proof of each', async () => {
+    const it = await make()
+    const buyer = it.buyer(0)
+    const wallet = addressOf(buyer.key)
+    await it.store([entry(wallet, 500), entry(wallet, 700, 2), entry(A, 5)])
+    await it.open({ url: URL })
+    const before = it.quoteOf(buyer)
+    for (const round of [0, 1]) {
+      const here = { ...buyer, round }
+      expect(it.join(here, (await it.proof(wallet, 1 - round)).json)).toBe(INVALID_PROOF)
+      expect(it.join(here, (await it.proof(wallet, round)).json)).toBeNull()
+      expect(it.deposit(here, 10_000n)).toBeNull()
+    }
+    expect(before - it.quoteOf(buyer)).toBe(1_200n)
+  })
+
+  it('takes no proof of an airdrop, whose leaves have 48 bytes', async () => {
+    const it = await make()
+    const buyer = it.buyer(0)
+    const wallet = addressOf(buyer.key)
+    const tree = buildTree(
+      listFromEntries([
+        { wallet, amount: 500n },
+        { wallet: A, amount: 5n },
+      ]),
+    )
+    await it.open({ url: URL, root: toHex(tree.root) })
+    const told = {
+      merkle_root_config: merkleRootAddress(it.id, 0n),
+      deposit_cap: 500,
+      proof: proofAt(tree, 0).map((sibling) => [...sibling]),
+    }
+    expect(it.join(buyer, told)).toBe(INVALID_PROOF)
   })
 
   it('takes no cap that the program would refuse', async () => {

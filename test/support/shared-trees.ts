@@ -10,6 +10,7 @@ export function sharedTrees(): TreePool {
   return Object.assign(Object.create(pool) as TreePool, {
     buildFromRequest: pool.buildFromRequest.bind(pool),
     buildFromCsv: pool.buildFromCsv.bind(pool),
+    buildAllowlist: pool.buildAllowlist.bind(pool),
     close: async () => undefined,
   })
 }

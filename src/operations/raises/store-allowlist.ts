@@ -3,7 +3,7 @@ import type { z } from '@hono/zod-openapi'
 import { type RaiseAllowlist, raises } from '../../api/raises.ts'
 import { type Raise, readOpening, versionFor } from '../../chain/programs/presale/index.ts'
 import type { Context, Services } from '../../context.ts'
-import { type AllowlistSummary, firstLost } from '../../merkle/allowlist.ts'
+import { type AllowlistSummary, capFault, firstLost } from '../../merkle/allowlist.ts'
 import type { BuiltAllowlist } from '../../merkle/built-tree.ts'
 import { type ApiError, badRequest, forbidden, Overtaken } from '../../platform/errors.ts'
 import {
@@ -80,21 +80,14 @@ export function requireListed({ address, allowlist }: Raise): void {
   })
 }
 
-/** Throws bad_request for entries that the program would refuse (6037, 6039). */
+/** Throws bad_request for entries that the program would refuse. */
 function requireUsableCaps({ rounds }: Raise, summary: AllowlistSummary): void {
-  for (const { round, least, most } of summary.rounds) {
-    const terms = rounds[round - 1]
-    const fault = (message: string) => badRequest(`entries: ${message}`, { param: 'entries', details: { round } })
-    if (terms === undefined) {
-      const there = rounds.length === 1 ? 'one round' : `${rounds.length} rounds`
-      throw fault(`${most.wallet} is in round ${round}, and the raise has ${there}`)
-    }
-    const said = ({ wallet, cap }: typeof least) => `the cap ${cap} of ${wallet} in round ${round} cannot be used`
-    if (least.cap < terms.buyerMin)
-      throw fault(`${said(least)}: the least that a buyer pays there is ${terms.buyerMin} raw units`)
-    if (most.cap > terms.buyerMax)
-      throw fault(`${said(most)}: write ${terms.buyerMax}, the most that the raise takes, or less`)
-  }
+  const fault = capFault(
+    summary,
+    rounds.map(({ buyerMin, buyerMax }) => ({ least: buyerMin, most: buyerMax })),
+  )
+  if (fault === null) return
+  throw badRequest(`entries: ${fault.message}`, { param: 'entries', details: { round: fault.round } })
 }
 
 function salesWarnings({ rounds, minimum }: Raise, summary: AllowlistSummary, total: bigint): string[] {

@@ -1,0 +1,125 @@
+/** Reads the allowlist of a raise from a CSV, and writes its proofs as a folder of files for any static host. */
+import type { Raise } from '../../src/api/raises.ts'
+import {
+  type AllowlistSummary,
+  type AllowlistTree,
+  allowanceAt,
+  allowanceProofAt,
+  allowlistOf,
+  allowlistSummary,
+  allowlistTree,
+  capFault,
+  proofText,
+} from '../../src/merkle/allowlist.ts'
+import { ALLOWLIST_FORM } from '../../src/merkle/column-plan.ts'
+import { readCsv } from '../../src/merkle/csv.ts'
+import { readingNotes } from '../../src/merkle/csv-columns.ts'
+import { MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
+import { MerkleInputError } from '../../src/merkle/errors.ts'
+import { toHex } from '../../src/merkle/tree.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { groupedDecimalOf } from '../cli/amounts.ts'
+import type { Session } from '../cli/session.ts'
+import { type ColumnInputs, columnChoices, columnFlags, deciding, sayDecisions } from '../lists/column-flags.ts'
+import { chosenUnits, requireUnits, unitFlags } from '../merkle/list-units.ts'
+import { inputProblem, sayNotes } from '../merkle/recipients.ts'
+import { previewLine } from '../signing/preview.ts'
+import { readBytes } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
+import { wholeFolder } from '../ui/whole-folder.ts'
+import { counted } from '../ui/words.ts'
+
+/** The flags by which a person says how the file is read. */
+export const allowlistFlags = { decimals: unitFlags.decimals, raw: unitFlags.raw, ...columnFlags }
+
+export interface AllowlistFile extends AllowlistTree {
+  summary: AllowlistSummary
+  /** Merkle root in hex. */
+  hex: string
+}
+
+/** Throws a usage problem with a line for each fault, and for caps that the program would refuse. */
+export async function readAllowlist(
+  session: Session,
+  file: string,
+  { decimals, raw, ...columns }: ColumnInputs & { decimals: number | undefined; raw: boolean },
+  raise: Raise,
+): Promise<AllowlistFile> {
+  const { ui } = session
+  const name = file === '-' ? 'stdin' : file
+  const { quote_mint: mint, quote_decimals } = raise
+  const token = { mint, decimals: quote_decimals, symbol: mint === WRAPPED_SOL ? 'SOL' : null }
+  requireUnits({ decimals }, token)
+  const bytes = await readBytes(file)
+  if (/^\s*[[{]/.test(Buffer.from(bytes.subarray(0, 64)).toString('latin1')))
+    throw usage(`${name} is JSON; an allowlist is a CSV of wallet,cap`)
+  const units = await chosenUnits(session, { decimals, raw }, { name, token })
+  try {
+    const rows = await deciding(ui, columnChoices({ ...columns, mint }), async (choices) => {
+      const options = { name, form: ALLOWLIST_FORM, columns: choices, decimals: units }
+      const { columns: found, paidRows, ...read } = readCsv(bytes, options)
+      await sayNotes(ui, name, readingNotes({ columns: found, ...read }))
+      sayDecisions(ui, name, { ...found, paidRows })
+      return read
+    })
+    if (rows.list.count > MAX_STORED_LEAVES)
+      throw usage(`${rows.list.count} rows are more than the ${MAX_STORED_LEAVES} of one allowlist`)
+    const tree = allowlistTree(allowlistOf(rows))
+    const summary = allowlistSummary(tree.list)
+    const fault = capFault(
+      summary,
+      raise.rounds.map((round) => ({ least: BigInt(round.buyer_min), most: BigInt(round.buyer_max) })),
+    )
+    if (fault !== null) throw usage(`${name}: ${fault.message}`)
+    return { ...tree, summary, hex: toHex(tree.root) }
+  } catch (error) {
+    if (error instanceof MerkleInputError) throw inputProblem(error)
+    throw error
+  }
+}
+
+/** A line for each round, such as `round 1   200 wallets, caps from 1 to 5, 420 in all`. */
+export const allowlistLines = ({ summary }: AllowlistFile, { quote_decimals, quote_mint }: Raise): string[] =>
+  summary.rounds.map(({ round, wallets, least, most, total }) => {
+    const shown = (raw: bigint) => groupedDecimalOf(raw, quote_decimals)
+    const caps =
+      least.cap === most.cap ? `caps of ${shown(most.cap)}` : `caps from ${shown(least.cap)} to ${shown(most.cap)}`
+    const unit = quote_mint === WRAPPED_SOL ? 'SOL' : `of ${quote_mint}`
+    return previewLine(`round ${round}`, `${counted(wallets, 'wallet')}, ${caps}, ${shown(total)} ${unit} in all`)
+  })
+
+/** The entries with caps as digit strings of raw units. */
+export const entriesOf = ({ list }: AllowlistFile) =>
+  Array.from({ length: list.count }, (_, i) => {
+    const { wallet, round, cap } = allowanceAt(list, i)
+    return { wallet, cap: String(cap), round }
+  })
+
+const FOLDER_FORMAT = 'svc-raise-proofs/1'
+/** Files that are written at once. */
+const AT_ONCE = 64
+
+/** Throws a usage problem unless the folder is new, or one of proofs that may be replaced. */
+export const proofFolder = (out: string, replace: boolean) =>
+  wholeFolder(out, { replace, kind: 'proofs of a raise', file: 'proofs.json', format: FOLDER_FORMAT })
+
+/** Writes `RAISE/REGISTRY/WALLET` for each entry, as clients of the program ask for it; registries count from 0. */
+export async function writeProofs(
+  folder: Awaited<ReturnType<typeof proofFolder>>,
+  list: AllowlistFile,
+  { raise, config, version }: { raise: string; config: string; version: number },
+): Promise<void> {
+  const about = { format: FOLDER_FORMAT, raise, root: list.hex, root_version: version, entries: list.list.count }
+  await folder.write(async (put) => {
+    await put('proofs.json', `${JSON.stringify(about, undefined, 2)}\n`)
+    for (let from = 0; from < list.list.count; from += AT_ONCE) {
+      const indexes = Array.from({ length: Math.min(AT_ONCE, list.list.count - from) }, (_, i) => from + i)
+      await Promise.all(
+        indexes.map((index) => {
+          const found = allowanceProofAt(list, index)
+          return put(`${raise}/${found.round - 1}/${found.wallet}`, proofText(config, found))
+        }),
+      )
+    }
+  })
+}

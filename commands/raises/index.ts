@@ -1,0 +1,5 @@
+/** `svc raises`: sales of a token, whose money can open its pool. */
+import type { Noun } from '../cli/command.ts'
+import { openVerb } from './open.ts'
+
+export const raisesNoun: Noun = { verbs: { open: openVerb } }
