@@ -42,7 +42,8 @@ export function priceText(quote: bigint, token: bigint, decimals: RaiseDecimals)
   const scaled = (2n * above * 10n ** BigInt(places) + below) / (2n * below)
   const digits = String(scaled).padStart(places + 1, '0')
   const at = digits.length - places
-  return `${digits.slice(0, at)}.${digits.slice(at)}`.replace(/\.?0+$/, '')
+  const fraction = digits.slice(at).replace(/0+$/, '')
+  return `${digits.slice(0, at)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
 /** What a round costs now: whole quote for a whole token, as decimal text; null before the first deposit sets it. */
