@@ -95,8 +95,17 @@ export function rowStateOf(raise: Raise, at: { chainSeconds: number; now: number
     deposited: String(raise.deposited),
     ends_at: Number(raise.endsAt) * 1_000,
     withdrawn: raise.creatorWithdrawn ? 1 : 0,
-    next_check_at: isDone ? null : at.now + waitOf(raise, state, at.chainSeconds * 1_000),
+    next_check_at: isDone ? null : at.now + Math.floor(waitOf(raise, state, at.chainSeconds * 1_000)),
   }
+}
+
+/** The next look for a raise that was built and is not on chain; null once its end has come, because it never will be. */
+export function unseenLook(
+  row: Pick<RaiseRow, 'ends_at' | 'created_at'>,
+  at: { chainSeconds: number; now: number },
+): number | null {
+  if (at.chainSeconds * 1_000 >= row.ends_at) return null
+  return at.now + Math.floor(Math.min(Math.max((at.now - row.created_at) / 4, MINUTE_MS), HOUR_MS))
 }
 
 function hasTakenAll(raise: Raise, at: bigint): boolean {
@@ -104,7 +113,7 @@ function hasTakenAll(raise: Raise, at: bigint): boolean {
 }
 
 function waitOf({ startsAt, endsAt }: Raise, state: RaiseRow['state'], at: number): number {
-  const until = (seconds: bigint) => Math.max(Number(seconds) * 1_000 - at, 1_000)
+  const until = (seconds: bigint) => Number(seconds) * 1_000 - at
   if (state === 'not_started') return Math.min(until(startsAt), HOUR_MS)
   if (state === 'ongoing') return Math.min(until(endsAt), ONGOING_LOOK_MS)
   // What the creator has not taken for long it seldom takes within the next minute.

@@ -1,0 +1,127 @@
+/** What transactions that are sent here do to the row of a raise, and when it is looked at again. */
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import {
+  creatorWithdrawalInstruction,
+  decodeRaise,
+  depositInstruction,
+  escrowInstruction,
+  raiseEscrowAddress,
+} from '../../src/chain/programs/presale/index.ts'
+import { rowStateOf, unseenLook } from '../../src/operations/raises/record.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import type { PlainInstruction } from '../../src/solana/programs/table.ts'
+import { createMint, give, tokenAccountOf } from '../support/gold.ts'
+import { signed } from '../support/local-chain-transactions.ts'
+import { addressOf, FIRST_COME, HOUR, lacksPresale, raisesOn } from '../support/new-raises.ts'
+import { sdk } from '../support/raises.ts'
+import { startService } from '../support/service.ts'
+import { SOL, signWith } from '../support/wallets.ts'
+
+/** A first-come raise of 1,000 to 5,000 units of a quote of its own, of which a buyer has some. */
+async function openRaise() {
+  const it = await raisesOn(await startService({ settings: { 'priority-fee': 'none' } }))
+  const { service, chain, issuer, seller } = it
+  const quote = createMint(chain, issuer, { isFreezable: false })
+  const buyer = Keypair.generate()
+  chain.airdrop(addressOf(buyer), 10n * SOL)
+  const from = give(chain, issuer, quote, buyer.publicKey, 10_000n)
+  const to = give(chain, issuer, quote, seller.publicKey, 0n)
+  const terms = { ...FIRST_COME, quote_mint: quote.mint.toBase58(), min: '1000', max: '5000', early_end: false }
+  const made = await it.build({ ...terms, supply: '5000' })
+  const follow = async () => {
+    chain.advance(3)
+    service.clock.advance(60_000)
+    await followTransactions(service.services)
+  }
+  const submit = async (transaction: string, tracked_resource?: object) => {
+    const body = { transaction, ...(tracked_resource && { tracked_resource }) }
+    const { status, text } = await it.ask('POST', '/v2/transactions', body)
+    expect(status, text).toBeLessThan(300)
+    await follow()
+  }
+  const submitActs = (acts: PlainInstruction[], by: Keypair) => {
+    const bytes = signed(acts.map(sdk), [by], { blockhash: chain.latestBlockhash().blockhash })
+    return submit(Buffer.from(bytes).toString('base64'))
+  }
+  const onChain = () => decodeRaise(made.id, chain.account(made.id))!
+  return {
+    ...it,
+    ...{ made, submit, onChain, tokenAccountOf },
+    row: async () => (await it.rows())[0]!,
+    deposit: (amount: bigint, isFirst = true) => {
+      const place = { escrow: raiseEscrowAddress(made.id, addressOf(buyer)), owner: addressOf(buyer) }
+      const by = { payer: addressOf(buyer), from: from.toBase58(), amount }
+      const joining = isFirst ? [escrowInstruction(made.id, { ...place, ...by })] : []
+      return submitActs([...joining, depositInstruction(onChain(), { ...place, ...by })], buyer)
+    },
+    withdraw: () => submitActs([creatorWithdrawalInstruction(onChain(), 'completed', to.toBase58())], seller),
+  }
+}
+
+describe.skipIf(lacksPresale !== '')(`the row of a raise ${lacksPresale}`, () => {
+  it('follows its creation, its deposits and the withdrawal, and then rests', async () => {
+    const it = await openRaise()
+    expect(await it.row()).toMatchObject({ state: 'pending', deposited: '0', withdrawn: 0 })
+    await it.submit(signWith(it.made.transaction, [it.seller]), it.made.tracked_resource)
+    expect(await it.row()).toMatchObject({ state: 'ongoing', deposited: '0' })
+    await it.deposit(700n)
+    expect(await it.row()).toMatchObject({ state: 'ongoing', deposited: '700' })
+    await it.deposit(800n, false)
+    const { deposited, next_check_at } = await it.row()
+    expect([deposited, next_check_at]).toEqual(['1500', it.service.clock.now() + 60_000])
+    it.chain.advance(HOUR)
+    await it.withdraw()
+    expect(await it.row()).toMatchObject({ state: 'completed', withdrawn: 1, next_check_at: null })
+    const { data } = (await it.ask('GET', '/v2/events')).json
+    expect(data.filter(({ type }: { type: string }) => !type.startsWith('transaction.'))).toEqual([])
+  })
+
+  it('keeps its wait after a failed settlement, and belongs to its chain', async () => {
+    const it = await openRaise()
+    await it.submit(signWith(it.made.transaction, [it.seller]))
+    const change = (values: object) =>
+      it.service.services.store.write((tx) => tx.updateTable('raises').set(values).execute())
+    await change({ settle_failures: 3, next_check_at: 77 })
+    await it.deposit(700n)
+    expect(await it.row()).toMatchObject({ deposited: '700', next_check_at: 77 })
+    await change({ genesis: 'another' })
+    await it.deposit(300n, false)
+    expect(await it.row()).toMatchObject({ deposited: '700' })
+  })
+
+  it('of another tool is not there, whatever is sent', async () => {
+    const it = await openRaise()
+    it.land(it.made, it.seller)
+    await it.service.services.store.write((tx) => tx.deleteFrom('raises').execute())
+    await it.deposit(700n)
+    expect(await it.rows()).toEqual([])
+    expect(await it.read(it.made.id)).toMatchObject({ deposited: '700', buyers: '1', created_at: null })
+  })
+})
+
+describe.skipIf(lacksPresale !== '')(`a raise is looked at again ${lacksPresale}`, () => {
+  it('at its start, each minute, and less and less often while its creator takes nothing', async () => {
+    const it = await openRaise()
+    it.land(it.made, it.seller)
+    const raise = { ...it.onChain(), startsAt: 10_000n, endsAt: 20_000n, deposited: 1_000n }
+    const none = { pool_json: null, pool_address: null }
+    const wait = (chainSeconds: number, of = raise, row: Parameters<typeof rowStateOf>[2] = none) =>
+      rowStateOf(of, { chainSeconds, now: 0 }, row).next_check_at
+    expect([wait(1_000), wait(9_000), wait(9_999)]).toEqual([3_600_000, 1_000_000, 1_000])
+    expect([wait(10_000), wait(19_970)]).toEqual([60_000, 30_000])
+    expect([wait(20_000), wait(24_000), wait(9_000_000)]).toEqual([60_000, 1_000_000, 86_400_000])
+    const taken = { ...raise, creatorWithdrawn: true, unsoldDone: true }
+    const planned = { pool_json: '{}', pool_address: null }
+    expect(wait(24_000, taken)).toBeNull()
+    expect(wait(24_000, taken, planned)).toBe(1_000_000)
+    expect(wait(24_000, taken, { ...planned, pool_address: 'here' })).toBeNull()
+  })
+
+  it('until its end if it was never sent', () => {
+    const row = { created_at: 0, ends_at: 100_000_000 }
+    const look = (now: number) => unseenLook(row, { chainSeconds: now / 1_000, now })
+    expect([look(0), look(400_000), look(99_000_000)]).toEqual([60_000, 500_000, 102_600_000])
+    expect(look(100_000_000)).toBeNull()
+  })
+})
