@@ -47,6 +47,7 @@ export interface WorkerDefinition {
     | 'attention-notices'
     | 'process-attention'
     | 'record-check'
+    | 'raises'
   schedule: WorkerSchedule
   /** Every process runs it, for itself. Without this, one process at a time does, under a lease. */
   isOfProcess?: true

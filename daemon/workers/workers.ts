@@ -10,6 +10,7 @@ import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { watchPrograms } from '../../src/operations/programs/watch-programs.ts'
 import { followProposals } from '../../src/operations/proposals/follow-proposals.ts'
 import { followRuleProposals } from '../../src/operations/proposals/rule/follow.ts'
+import { followRaises } from '../../src/operations/raises/follow-raises.ts'
 import { freeUnsignedClaims, settleSponsoredClaims } from '../../src/operations/sponsorships/settle-sponsored-claims.ts'
 import { correctTransactions, followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
@@ -118,6 +119,16 @@ export const feeSchedulesWorker: WorkerDefinition = {
   tick: (context) => runFeeSchedules(context, context),
 }
 
+/** Follows raises, and settles those of the platform wallet that are left to it. */
+export const raisesWorker: WorkerDefinition = {
+  name: 'raises',
+  schedule: { everyMs: 5_000 },
+  leaseMs: 60_000,
+  // Allows for a round of settlements with a slow node.
+  deadlineMs: 300_000,
+  tick: (context) => followRaises(context, context),
+}
+
 /** Finds the payments of pay requests on chain. */
 export const payRequestsWorker: WorkerDefinition = {
   name: 'pay-requests',
@@ -172,6 +183,7 @@ export const WORKERS = [
   ledgerWorker,
   feeSchedulesWorker,
   payRequestsWorker,
+  raisesWorker,
   housekeepingWorker,
   clockRepairWorker,
   programWatchWorker,

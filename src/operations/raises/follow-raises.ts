@@ -1,0 +1,113 @@
+/** Follows the raises that are recorded here, and settles those that are left to the worker. */
+import { RAISES_PER_CALL, type Raise, readRaises } from '../../chain/programs/presale/index.ts'
+import type { ChainTime } from '../../chain/reads/chain-clock.ts'
+import { type Follower, follow } from '../../following/follower.ts'
+import { Overtaken } from '../../platform/errors.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/timing.ts'
+import { dueRaises, findRaise, isAnyRaiseDue, type RaiseRow, updateRaise } from '../../store/resources/raises.ts'
+import { LONGEST_RAISE_WAIT_MS, rowStateOf } from './record.ts'
+import { type RaiseServices, settleOwnRaise } from './settle-own.ts'
+import { planOf, readSettlement, type Settlement } from './settlement.ts'
+
+/** What was built is looked for as long: a proposal of a multisig may be executed late. */
+const MISSING_FOR_MS = 30 * DAY_MS
+
+interface RaiseRoundOptions {
+  signal?: AbortSignal | undefined
+  stopping?: AbortSignal | undefined
+  /** Shows why a settlement was not sent, although the round goes on. */
+  report?: ((error: unknown) => void) | undefined
+}
+
+interface Reading {
+  raise: Raise | null
+  at: ChainTime
+}
+
+interface Step {
+  changes: Partial<RaiseRow>
+  /** Whether something is due that the worker does. */
+  settles: boolean
+  slot: number
+}
+
+/** Runs one round over the raises that are due. Throws as `follow` does. */
+export async function followRaises(services: RaiseServices, options: RaiseRoundOptions = {}): Promise<void> {
+  const { store, chain, clock } = services
+  const due: { id: string; slot: number }[] = []
+  const rounds: Follower<RaiseRow, Reading, Step> = {
+    named: ({ id }) => ({ raise: id }),
+    due: async () =>
+      (await isAnyRaiseDue(store.db, clock.now()))
+        ? dueRaises(store.db, await chain.genesisHash(), clock.now(), RAISES_PER_CALL)
+        : [],
+    perRead: RAISES_PER_CALL,
+    async read(rows) {
+      const { at, raises } = await readRaises(
+        chain,
+        rows.map(({ id }) => id),
+      )
+      return raises.map((raise) => ({ raise, at }))
+    },
+    decide: (row, reading) => stepOf(services, row, reading),
+    isWrittenAlone: true,
+    async write(tx, { id }, { changes, settles, slot }) {
+      await updateRaise(tx, id, changes)
+      if (settles) due.push({ id, slot })
+      return []
+    },
+    postpone: (tx, { id }, next_check_at) => updateRaise(tx, id, { next_check_at }),
+  }
+  try {
+    await follow(services, rounds, options.signal)
+  } finally {
+    await settleAll(services, due, options)
+  }
+}
+
+async function stepOf({ chain, clock }: RaiseServices, row: RaiseRow, { raise, at }: Reading): Promise<Step> {
+  const now = clock.now()
+  if (raise === null) {
+    const age = now - row.created_at
+    const wait = Math.min(Math.max(age / 4, MINUTE_MS), LONGEST_RAISE_WAIT_MS)
+    const changes = { next_check_at: age > MISSING_FOR_MS ? null : now + Math.floor(wait) }
+    return { changes, settles: false, slot: at.slot }
+  }
+  const plan = planOf(row)
+  const settles = row.settle === 1
+  const isOpening = plan !== null && row.pool_address === null
+  const settlement = settles || isOpening ? await readSettlement(chain, { raise, at }, plan) : null
+  const pool_address = row.pool_address ?? (settlement === null ? null : openedPool(settlement))
+  const state = rowStateOf(raise, { chainSeconds: at.unixSeconds, now }, { ...row, pool_address })
+  const isDue = settles && settlement !== null && (settlement.due.acts.length > 0 || settlement.due.blocked !== null)
+  return { changes: { ...state, pool_address }, settles: isDue, slot: at.slot }
+}
+
+/** The planned pool, once it has what it should have at this time. */
+function openedPool({ state: { pool, plan }, due: { blocked, pool: missing } }: Settlement): string | null {
+  return plan === null || pool === null || blocked !== null || missing !== null ? null : pool.address
+}
+
+/** One that fails does not stop the others. */
+async function settleAll(
+  services: RaiseServices,
+  due: readonly { id: string; slot: number }[],
+  { signal, stopping, report }: RaiseRoundOptions,
+): Promise<void> {
+  for (const { id, slot } of due) {
+    signal?.throwIfAborted()
+    if (stopping?.aborted) return
+    const row = await findRaise(services.store.db, id)
+    if (row === null) continue
+    try {
+      await settleOwnRaise(services, row, { slot })
+    } catch (error) {
+      if (error instanceof Overtaken) {
+        services.log.debug({ raise: id, why: error.message }, 'another process has taken over a settlement')
+        continue
+      }
+      services.log.error({ err: error, raise: id }, 'a raise could not be settled')
+      report?.(new Error(`raise ${id}: ${error instanceof Error ? error.message : String(error)}`))
+    }
+  }
+}
