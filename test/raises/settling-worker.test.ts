@@ -1,0 +1,107 @@
+/** Raises of the platform wallet on the real programs: followed, and settled by the worker within the policy. */
+import { describe, expect, it } from 'vitest'
+import { followRaises } from '../../src/operations/raises/follow-raises.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
+import { FIXED, HOUR, isoOf, lacksPresale, raisesOn } from '../support/new-raises.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
+import { POOL, settlementsOn } from '../support/settled-raises.ts'
+import { addressOf, SOL } from '../support/wallets.ts'
+
+const lacks = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2 in the program cache')
+const TOKENS = 10_000_000_000_000n
+const GENEROUS = { lamports_per_transaction: String(10n * SOL), lamports_per_day: String(50n * SOL) }
+
+/** A platform wallet with tokens, and what it may move of them. */
+async function platformRaises() {
+  const service = await startPlatform(GENEROUS)
+  const { wallet } = service
+  const on = await raisesOn(service)
+  const raises = await settlementsOn({ ...on, seller: wallet })
+  const given = BigInt(on.units(on.seller))
+  await (await settlementsOn(on)).give(wallet, given)
+  const permit = async (tokens: bigint) => {
+    const allowed = [{ mint: on.mint, per_transaction: String(tokens), per_day: String(5n * tokens) }]
+    const body = { tokens: allowed }
+    const { status, text } = await service.request('PATCH', '/v2/signer/policy', { body })
+    expect(status, text).toBe(200)
+  }
+  await permit(TOKENS)
+  const problems: string[] = []
+  /** One round of the workers, so many seconds later. */
+  const round = async (seconds = 10) => {
+    service.clock.advance(seconds * 1_000)
+    on.chain.advance(1)
+    await followTransactions(service.services)
+    await followRaises(service.services, { report: (error) => problems.push(String(error)) })
+    on.chain.advance(1)
+    await followTransactions(service.services)
+  }
+  const create = async (more: object) => {
+    const body = {
+      payer: addressOf(wallet),
+      mint: on.mint,
+      mode: 'signed',
+      settle: true,
+      ends_at: isoOf(on.now() + HOUR),
+    }
+    const { status, json, text } = await on.ask('POST', '/v2/raises', { ...body, ...FIXED, ...more })
+    expect(status, text).toBe(200)
+    await round(1)
+    return json.data
+  }
+  const listed = async () => (await on.ask('GET', '/v2/raises')).json.data[0]
+  const settlements = () =>
+    service.services.store.db.selectFrom('signings').selectAll().where('operation', '=', 'raise.settle').execute()
+  return { ...raises, service, wallet, permit, problems, round, create, listed, settlements }
+}
+
+describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
+  it('follows a raise from its creation to its pool, and settles it once', async () => {
+    const raises = await platformRaises()
+    const { id, preview } = await raises.create({ pool: POOL })
+    expect(await raises.listed()).toMatchObject({ id, state: 'ongoing', settle: true, withdrawn: false })
+    raises.buy(id, 2n * SOL)
+    await raises.round(60)
+    expect(await raises.listed()).toMatchObject({ state: 'ongoing', deposited: String(2n * SOL) })
+    raises.end(id)
+    for (let i = 0; i < 8; i++) await raises.round(60)
+    expect(raises.problems).toEqual([])
+    expect(await raises.listed()).toMatchObject({
+      state: 'completed',
+      withdrawn: true,
+      pool_address: await raises.poolAddress(),
+      settle_error: null,
+    })
+    expect(raises.vaults(id)).toEqual({ tokens: 1_999_999_999_999n, quote: 0n })
+    expect((await raises.settlements()).length).toBeLessThanOrEqual(2)
+    expect(BigInt(preview.best.pool_quote)).toBeGreaterThan(0n)
+    expect(raises.wrapped(raises.wallet.publicKey)).toBeGreaterThan(SOL - 1_000n)
+  })
+
+  it('says what the policy refuses, and settles once it permits it', async () => {
+    const raises = await platformRaises()
+    const { id } = await raises.create({ pool: POOL })
+    raises.buy(id, 5n * SOL)
+    await raises.permit(1_000n)
+    raises.end(id)
+    await raises.round(60)
+    await raises.round(60)
+    expect((await raises.listed()).settle_error).toContain('policy')
+    expect(raises.problems[0]).toContain(id)
+    expect(raises.read(id).creatorWithdrawn).toBe(false)
+    await raises.permit(TOKENS)
+    for (let i = 0; i < 4; i++) await raises.round(3_600)
+    expect(await raises.listed()).toMatchObject({ withdrawn: true, settle_error: null })
+  })
+
+  it('leaves others alone, and stops looking at what is done', async () => {
+    const raises = await platformRaises()
+    const { id } = await raises.create({ settle: false })
+    raises.buy(id, 5n * SOL)
+    raises.end(id)
+    for (let i = 0; i < 3; i++) await raises.round(3_600)
+    expect(await raises.settlements()).toEqual([])
+    expect(await raises.listed()).toMatchObject({ id, state: 'completed', withdrawn: false })
+  })
+})
