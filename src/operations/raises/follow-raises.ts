@@ -3,14 +3,10 @@ import { RAISES_PER_CALL, type Raise, readRaises } from '../../chain/programs/pr
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import { type Follower, follow } from '../../following/follower.ts'
 import { Overtaken } from '../../platform/errors.ts'
-import { DAY_MS, MINUTE_MS } from '../../platform/timing.ts'
 import { dueRaises, findRaise, isAnyRaiseDue, type RaiseRow, updateRaise } from '../../store/resources/raises.ts'
-import { LONGEST_RAISE_WAIT_MS, rowStateOf } from './record.ts'
+import { rowStateOf, unseenLook } from './record.ts'
 import { type RaiseServices, settleOwnRaise } from './settle-own.ts'
 import { planOf, readSettlement, type Settlement } from './settlement.ts'
-
-/** What was built is looked for as long: a proposal of a multisig may be executed late. */
-const MISSING_FOR_MS = 30 * DAY_MS
 
 interface RaiseRoundOptions {
   signal?: AbortSignal | undefined
@@ -66,19 +62,14 @@ export async function followRaises(services: RaiseServices, options: RaiseRoundO
 }
 
 async function stepOf({ chain, clock }: RaiseServices, row: RaiseRow, { raise, at }: Reading): Promise<Step> {
-  const now = clock.now()
-  if (raise === null) {
-    const age = now - row.created_at
-    const wait = Math.min(Math.max(age / 4, MINUTE_MS), LONGEST_RAISE_WAIT_MS)
-    const changes = { next_check_at: age > MISSING_FOR_MS ? null : now + Math.floor(wait) }
-    return { changes, settles: false, slot: at.slot }
-  }
+  const times = { chainSeconds: at.unixSeconds, now: clock.now() }
+  if (raise === null) return { changes: { next_check_at: unseenLook(row, times) }, settles: false, slot: at.slot }
   const plan = planOf(row)
   const settles = row.settle === 1
   const isOpening = plan !== null && row.pool_address === null
   const settlement = settles || isOpening ? await readSettlement(chain, { raise, at }, plan) : null
   const pool_address = row.pool_address ?? (settlement === null ? null : openedPool(settlement))
-  const state = rowStateOf(raise, { chainSeconds: at.unixSeconds, now }, { ...row, pool_address })
+  const state = rowStateOf(raise, times, { ...row, pool_address })
   const isDue = settles && settlement !== null && (settlement.due.acts.length > 0 || settlement.due.blocked !== null)
   return { changes: { ...state, pool_address }, settles: isDue, slot: at.slot }
 }
