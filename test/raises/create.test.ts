@@ -3,6 +3,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { approversOf, decide } from '../support/approvers.ts'
 import { withFee } from '../support/locks.ts'
 import {
   addressOf,
@@ -240,6 +241,30 @@ describe.skipIf(lacksPresale !== '')(`a raise of the platform wallet ${lacksPres
     expect(await it.rows()).toMatchObject([{ state: 'ongoing', deposited: '0', withdrawn: 0 }])
     const { data } = (await it.ask('GET', `/v2/raises?mint=${it.mint}`)).json
     expect(data).toMatchObject([{ id: made.id, state: 'ongoing', settle: true }])
+  })
+
+  it('that waits for people has its row once it is signed, and is checked again before', async () => {
+    const limit = (mint: string) => ({ mint, per_transaction: '5000000000000', per_day: '50000000000000' })
+    const it = await platform()
+    await it.service.request('PATCH', '/v2/signer/policy', { body: { tokens: [limit(it.mint)] } })
+    const [anna] = await approversOf(it.service, 1, { operations: ['raise.create'] })
+    const propose = async () => {
+      const { status, json, text } = await it.ask('POST', '/v2/raises', it.body({ mode: 'signed' }))
+      expect(status, text).toBe(202)
+      expect(json.data.proposal.what).toContain(`, paid to ${addressOf(it.service.wallet)})`)
+      return json.data.proposal
+    }
+    const [first, late] = [await propose(), await propose()]
+    expect(await it.rows()).toEqual([])
+    const done = await decide(it.service, first, anna!)
+    expect([done.status, done.json.data.proposal.status]).toEqual([200, 'executed'])
+    const [row] = await it.rows()
+    expect(row).toMatchObject({ state: 'pending', creator: addressOf(it.service.wallet) })
+    expect(await it.read(row!.id)).toMatchObject({ state: 'ongoing' })
+    it.at(it.now() + HOUR)
+    const { json } = await decide(it.service, late, anna!)
+    expect(JSON.stringify(json)).toContain('ends_at: must be from 60 seconds to 30 days after the start')
+    expect(await it.rows()).toHaveLength(1)
   })
 
   it('has no other creator, and no worker settles a raise of others', async () => {

@@ -47,7 +47,7 @@ export async function createRaise(context: Context, input: CreateInput): Promise
   const genesis = await context.chain.genesisHash()
   const record = (tx: Tx, summary: object) => insertRaise(tx, newRow(context, input, genesis, summary as Summary))
   const plan = (payer: string) => planCreation(context, { ...input, payer })
-  const answer = await inEitherMode(context, input, 'raise.create', plan, { record })
+  const answer = await inEitherMode(context, input, 'raise.create', plan, { record, isCheckedAgain: true })
   return answer as Result<Api['raises']['create']>
 }
 
