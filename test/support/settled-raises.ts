@@ -73,6 +73,14 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
     expect(send([open], key).err).toBeNull()
     return account
   }
+  /** The seller gives raw units of the token to a wallet or a vault. */
+  const giveTo = (owner: PublicKey, amount: bigint) => {
+    const [from, to] = [openAccount(seller, token), tokenAccountOf(token, owner)]
+    const { mint, program } = token
+    const open = spl.createAssociatedTokenAccountIdempotentInstruction(seller.publicKey, to, owner, mint, program)
+    const sent = spl.createTransferInstruction(from, to, seller.publicKey, amount, [], program)
+    expect(send([open, sent], seller).err).toBeNull()
+  }
   /** Deposits so many lamports, and the fee on top. */
   const buy = (id: string, amount: bigint, key = buyer()): Keypair => {
     const raise = read(id)
@@ -117,19 +125,15 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
     ...{ node, read, buyer, buy, claim, settle, refusedSettle, send, wrapped },
     tokens: () => on.units(seller),
     poolAddress: () => dammV2PoolAddress({ mint }),
-    pool: () => readPairPool(node, { mint, quote: WRAPPED_SOL, creator: addressOf(seller) }),
+    pool: (creator = addressOf(seller)) => readPairPool(node, { mint, quote: WRAPPED_SOL, creator }),
     end: (id: string) => on.at(Number(read(id).endsAt) + 1),
     vaults: (id: string) => {
       const raise = read(id)
       const held = (address: string) => unitsIn(chain, new PublicKey(address)) ?? 0n
       return { tokens: held(raise.baseVault), quote: held(raise.quoteVault) }
     },
-    /** The seller gives raw units of the token to somebody. */
-    give(to: Keypair, amount: bigint) {
-      const [from, account] = [seller, to].map((key) => openAccount(key, token))
-      const sent = spl.createTransferInstruction(from!, account!, seller.publicKey, amount, [], token.program)
-      expect(send([sent], seller).err).toBeNull()
-    },
+    give: (to: Keypair, amount: bigint) => giveTo(to.publicKey, amount),
+    giveTo: (to: string, amount: bigint) => giveTo(new PublicKey(to), amount),
     /** Tries to open the pair's only pool with 1,000 raw units at another price, in the name of `creator`. Answers the error. */
     async squat(by: Keypair, creator = by) {
       const nft = Keypair.generate()
