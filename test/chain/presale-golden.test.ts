@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import * as spl from '@solana/spl-token'
 import { describe, expect, it } from 'vitest'
+import { freshPool, openRaisedPool } from '../../src/chain/programs/damm-v2/index.ts'
 import {
   claimInstruction,
   closeEscrowInstruction,
@@ -31,6 +32,8 @@ import { addressBytes } from '../../src/solana/addresses.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import type { PlainInstruction } from '../../src/solana/programs/table.ts'
+import { type PoolPlan, raisePool } from '../../src/solana/raise-pool.ts'
+import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
 import { addressOf, createMint, give } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, type TestChain } from '../support/local-chain.ts'
@@ -179,6 +182,22 @@ async function land(test: TestChain, payer: string, acts: PlainInstruction[]): P
   expect(err, logs.join('\n')).toBeNull()
 }
 
+const lacksSettlement = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2')
+const PLAN: PoolPlan = {
+  ...{ quote_bps: 5_000, reserve: '2500', price: 'raise', price_bps: 10_000, fee_bps: 100 },
+  ...{ locked_bps: 10_000, when: 'after' },
+}
+
+/** The withdrawal, and the pool of half of it with its liquidity locked for good. */
+async function settlement(more: object): Promise<UnsignedTransaction> {
+  const of = raisePool(PLAN, { raised: 1_000n, price: { quote: 1_000n, tokens: 5_000n } })
+  if (typeof of === 'string') throw new Error(of)
+  const pool = await freshPool({ mint, quote: quoteMint })
+  const opening = await openRaisedPool({ creator, pool, of, positionNft: addressOf(goldenKey(96)), feeBps: 100 })
+  const withdrawal = sdk(creatorWithdrawalInstruction(RAISE, 'completed', quoteOf(creator)))
+  return compileUnsigned({ payer: creator, recentBlockhash: GOLDEN_BLOCKHASH, ...more }, [withdrawal, ...opening])
+}
+
 describe('the golden transaction of a raise is as recorded', () => {
   for (const [name, each] of Object.entries(CASES)) {
     it.skipIf(RECORDING && lacksPresale !== '')(name, async () => {
@@ -188,6 +207,15 @@ describe('the golden transaction of a raise is as recorded', () => {
       ]
       await expectGolden(`raises/${name}`, one.transaction, () => open(each))
       await expectGolden(`raises/v1-${name}`, two.transaction, () => open(each))
+    })
+  }
+
+  for (const version of [0, 1] as const) {
+    it.skipIf(RECORDING && lacksSettlement !== '')(`settle, version ${version}`, async ({ annotate }) => {
+      const { transaction } = await settlement(version === 1 ? { messageConfig: GOLDEN_CONFIG } : {})
+      const file = `raises/${version === 1 ? 'v1-' : ''}settle`
+      const bytes = await expectGolden(file, transaction, () => open({ by: creator, acts: [], ...SOLD }))
+      await annotate(`${bytes} bytes`, 'size')
     })
   }
 })
