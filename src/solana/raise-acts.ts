@@ -87,26 +87,6 @@ export function creationInstruction(place: RaisePlace, creation: RaiseCreation):
   })
 }
 
-/** The raise as it is right after its creation, for previews. */
-export function plannedRaise(place: RaisePlace, creation: RaiseCreation & Pick<Raise, 'withdrawable'>): Raise {
-  const { from: _from, payer: _payer, rounds, ...terms } = creation
-  const nothing = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }
-  const vestingStartsAt = terms.endsAt + terms.lockSeconds
-  return {
-    ...place,
-    ...terms,
-    ...nothing,
-    rounds: rounds.map((round) => ({ ...round, ...nothing })),
-    supply: rounds.reduce((sum, { supply }) => sum + supply, 0n),
-    createdAt: terms.startsAt,
-    vestingStartsAt,
-    vestingEndsAt: vestingStartsAt + terms.vestingSeconds,
-    feesCollected: false,
-    creatorWithdrawn: false,
-    unsoldDone: false,
-  }
-}
-
 /** Returns the rent of the price's account to its owner, who signs; right after the creation, too. */
 export const closeFixedPriceInstruction = (fixedPriceArgs: string, owner: string): PlainInstruction =>
   PRESALE.instruction('close_fixed_price_presale_args', { fixed_price_presale_args: fixedPriceArgs, owner }, {})

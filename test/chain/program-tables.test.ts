@@ -36,7 +36,7 @@ describe('the table of Meteora Presale', () => {
   /** Accounts that the program reads after those of its IDL. */
   const MORE: Readonly<Record<string, string>> = {
     creator_withdraw: ' token_vault:w token_mint',
-    initialize_presale: ' fixed_price_presale_args:*',
+    initialize_presale: ' fixed_price_presale_args:w*',
   }
   /** Numbers that have names in the table. */
   const numbered = (args: string) =>

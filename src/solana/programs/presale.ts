@@ -84,7 +84,7 @@ export const PRESALE = programTable(PROGRAMS.presale.id, {
     // At a fixed price, its arguments follow the accounts of the IDL.
     initialize_presale: [
       '09ae0c7e96774464',
-      `presale_mint presale:w presale_authority quote_token_mint presale_vault:w quote_token_vault:w payer_presale_token:w creator base:s payer:sw base_token_program quote_token_program system_program ${END} fixed_price_presale_args:*`,
+      `presale_mint presale:w presale_authority quote_token_mint presale_vault:w quote_token_vault:w payer_presale_token:w creator base:s payer:sw base_token_program quote_token_program system_program ${END} fixed_price_presale_args:w*`,
       `presale_maximum_cap:u64 presale_minimum_cap:u64 presale_start_time:u64 presale_end_time:u64 whitelist_mode:<none,merkle,operator> presale_mode:<fixed_price,pro_rata,first_come> unsold_token_action:<return,burn> disable_earlier_presale_end_once_cap_reached:bool presale_params_padding:hex30 immediately_release_bps:u16 lock_duration:u64 vest_duration:u64 immediate_release_timestamp:u64 locked_vesting_params_padding:hex24 padding:hex32 presale_registries:*${REGISTRY} ${OTHERS}`,
     ],
     perform_unsold_base_token_action: [
