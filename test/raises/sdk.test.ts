@@ -100,19 +100,15 @@ describe.skipIf(lacksPresale !== '')(`the instructions of a raise are those of t
       ),
       presale.creationInstruction(place, creation({ mode: 'first_come', allowlist: 'merkle', earlyEnd: false })),
     )
-    // The price belongs to the creator with the SDK, and to who pays for it with us.
     const price = presale.priceOfText('0.5', { token: 9, quote: 9 })!
     same(
-      await Presale.createFixedPricePresale(
-        connection,
-        PRESALE_PROGRAM_ID,
-        { ...params(Permissionless, false), creatorPubkey: by },
-        {
-          ...{ price: { toNumber: () => 0.5 }, rounding: 0, disableWithdraw: true },
-        } as never,
-      ),
-      presale.fixedPriceInstruction(place, { payer: by.toBase58(), price, withdrawable: false }),
-      presale.creationInstruction(place, creation({ mode: 'fixed_price', price, creator: by.toBase58() })),
+      await Presale.createFixedPricePresale(connection, PRESALE_PROGRAM_ID, params(Permissionless, false), {
+        ...{ price: { toNumber: () => 0.5 }, rounding: 0, disableWithdraw: true },
+      } as never),
+      presale.fixedPriceInstruction(place, {
+        ...{ payer: by.toBase58(), owner: stranger.toBase58(), price, withdrawable: false },
+      }),
+      presale.creationInstruction(place, creation({ mode: 'fixed_price', price })),
     )
     same(
       await Presale.closeFixedPricePresaleArgs(
