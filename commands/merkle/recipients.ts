@@ -1,12 +1,14 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the file of a tree. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
+import type { ListForm } from '../../src/merkle/column-plan.ts'
 import { readingNotes } from '../../src/merkle/csv-columns.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import type { EntryList } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
 import type { BuildProgress } from '../../src/merkle/progress.ts'
 import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
+import type { SettledRows } from '../../src/merkle/row-builder.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import type { JitoDetail } from '../../src/merkle/tree-files/tree-file.ts'
 import { choiceOf, integer } from '../cli/command.ts'
@@ -43,7 +45,9 @@ export interface CsvChoices extends ColumnInputs {
   decimals: number | undefined
   /** The mint that the rows must name, if a column names one. */
   mint?: string | undefined
-  duplicates: 'reject' | 'sum' | undefined
+  duplicates?: 'reject' | 'sum' | undefined
+  /** What is read of a CSV, if it is not recipients with amounts. */
+  form?: ListForm
   /** Decides the decimals of a list whose amounts may be whole tokens or raw units; asked before they are read. */
   units?: (name: string) => Promise<number | undefined>
 }
@@ -51,10 +55,7 @@ export interface CsvChoices extends ColumnInputs {
 /** A list with at most this many rows is read too fast for a progress bar. */
 const PROGRESS_FROM = 50_000
 
-export interface Recipients extends ListNotes {
-  list: EntryList
-  merged: number
-  zeroAmounts: number
+export interface Recipients extends ListNotes, SettledRows {
   /** Whether --decimals applies to its amounts; those of a tree file are raw units. */
   hasDecimals: boolean
   /** The decimals that its amounts were read with; undefined for raw units. */
@@ -66,7 +67,7 @@ export interface Recipients extends ListNotes {
 /** Reads the recipients; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each fault. */
 export async function readRecipients(file: string, choices: CsvChoices, ui: Ui): Promise<Recipients> {
   const name = file === '-' ? 'stdin' : file
-  const { duplicates, units = async () => choices.decimals } = choices
+  const { duplicates, form, units = async () => choices.decimals } = choices
   const { source, close } = await openRecipients(file)
   const all = memoized(units)
   try {
@@ -78,7 +79,8 @@ export async function readRecipients(file: string, choices: CsvChoices, ui: Ui):
         return jsonRecipients(source.all(), options, { ui, units: all })
       }
       const decimals = await all(name)
-      const { columns: found, comments, paidRows, ...rows } = readRecipientCsv(source, { ...options, decimals })
+      const asked = { ...options, decimals, ...(form === undefined ? {} : { form }) }
+      const { columns: found, comments, paidRows, ...rows } = readRecipientCsv(source, asked)
       await sayNotes(ui, name, readingNotes({ columns: found, comments, separator: rows.separator }))
       sayDecisions(ui, name, { ...found, paidRows })
       return { ...rows, hasDecimals: true, decimals, ...listNotes({ ...found, comments, paidRows }) }

@@ -12,19 +12,15 @@ import {
   proofText,
 } from '../../src/merkle/allowlist.ts'
 import { ALLOWLIST_FORM } from '../../src/merkle/column-plan.ts'
-import { readCsv } from '../../src/merkle/csv.ts'
-import { readingNotes } from '../../src/merkle/csv-columns.ts'
 import { MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
-import { MerkleInputError } from '../../src/merkle/errors.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
-import { type ColumnInputs, columnChoices, columnFlags, deciding, sayDecisions } from '../lists/column-flags.ts'
+import { type ColumnInputs, columnFlags } from '../lists/column-flags.ts'
 import { chosenUnits, requireUnits, unitFlags } from '../merkle/list-units.ts'
-import { inputProblem, sayNotes } from '../merkle/recipients.ts'
+import { readRecipients } from '../merkle/recipients.ts'
 import { previewLine } from '../signing/preview.ts'
-import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import { wholeFolder } from '../ui/whole-folder.ts'
 import { counted } from '../ui/words.ts'
@@ -45,37 +41,19 @@ export async function readAllowlist(
   { decimals, raw, ...columns }: ColumnInputs & { decimals: number | undefined; raw: boolean },
   raise: Raise,
 ): Promise<AllowlistFile> {
-  const { ui } = session
-  const name = file === '-' ? 'stdin' : file
   const { quote_mint: mint, quote_decimals } = raise
   const token = { mint, decimals: quote_decimals, symbol: mint === WRAPPED_SOL ? 'SOL' : null }
   requireUnits({ decimals }, token)
-  const bytes = await readBytes(file)
-  if (/^\s*[[{]/.test(Buffer.from(bytes.subarray(0, 64)).toString('latin1')))
-    throw usage(`${name} is JSON; an allowlist is a CSV of wallet,cap`)
-  const units = await chosenUnits(session, { decimals, raw }, { name, token })
-  try {
-    const rows = await deciding(ui, columnChoices({ ...columns, mint }), async (choices) => {
-      const options = { name, form: ALLOWLIST_FORM, columns: choices, decimals: units }
-      const { columns: found, paidRows, ...read } = readCsv(bytes, options)
-      await sayNotes(ui, name, readingNotes({ columns: found, ...read }))
-      sayDecisions(ui, name, { ...found, paidRows })
-      return read
-    })
-    if (rows.list.count > MAX_STORED_LEAVES)
-      throw usage(`${rows.list.count} rows are more than the ${MAX_STORED_LEAVES} of one allowlist`)
-    const tree = allowlistTree(allowlistOf(rows))
-    const summary = allowlistSummary(tree.list)
-    const fault = capFault(
-      summary,
-      raise.rounds.map((round) => ({ least: BigInt(round.buyer_min), most: BigInt(round.buyer_max) })),
-    )
-    if (fault !== null) throw usage(`${name}: ${fault.message}`)
-    return { ...tree, summary, hex: toHex(tree.root) }
-  } catch (error) {
-    if (error instanceof MerkleInputError) throw inputProblem(error)
-    throw error
-  }
+  const units = (name: string) => chosenUnits(session, { decimals, raw }, { name, token })
+  const rows = await readRecipients(file, { ...columns, decimals, mint, units, form: ALLOWLIST_FORM }, session.ui)
+  if (rows.list.count > MAX_STORED_LEAVES)
+    throw usage(`${rows.list.count} rows are more than the ${MAX_STORED_LEAVES} of one allowlist`)
+  const tree = allowlistTree(allowlistOf(rows))
+  const summary = allowlistSummary(tree.list)
+  const bounds = raise.rounds.map((round) => ({ least: BigInt(round.buyer_min), most: BigInt(round.buyer_max) }))
+  const fault = capFault(summary, bounds)
+  if (fault !== null) throw usage(`${file}: ${fault.message}`)
+  return { ...tree, summary, hex: toHex(tree.root) }
 }
 
 /** A line for each round, such as `round 1   200 wallets, caps from 1 to 5, 420 in all`. */

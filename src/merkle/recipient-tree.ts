@@ -19,7 +19,8 @@ const ENGINE_FROM_LEAVES = 256
 
 /** Reads a CSV (UTF-8). Throws MerkleInputError like `readCsv`, which also reads lists that the engine cannot. */
 export function readRecipientCsv(source: CsvSource, options: CsvOptions = {}): CsvRows {
-  const read = source.size < ENGINE_FROM_BYTES ? undefined : readCsvInEngine(source, options)
+  const isShort = source.size < ENGINE_FROM_BYTES
+  const read = isShort || options.form !== undefined ? undefined : readCsvInEngine(source, options)
   return read ?? readCsv(source.all(), options)
 }
 
