@@ -63,7 +63,10 @@ export const allowlistLines = ({ summary }: AllowlistFile, { quote_decimals, quo
     const caps =
       least.cap === most.cap ? `caps of ${shown(most.cap)}` : `caps from ${shown(least.cap)} to ${shown(most.cap)}`
     const unit = quote_mint === WRAPPED_SOL ? 'SOL' : `of ${quote_mint}`
-    return previewLine(`round ${round}`, `${counted(groupedDecimalOf(BigInt(wallets), 0), 'wallet')}, ${caps}, ${shown(total)} ${unit} in all`)
+    return previewLine(
+      `round ${round}`,
+      `${counted(groupedDecimalOf(BigInt(wallets), 0), 'wallet')}, ${caps}, ${shown(total)} ${unit} in all`,
+    )
   })
 
 /** The entries with caps as digit strings of raw units. */

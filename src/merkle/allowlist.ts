@@ -124,11 +124,11 @@ export function capFault(
       const there = bounds.length === 1 ? 'one round' : `${bounds.length} rounds`
       return { round, message: `${most.wallet} is in round ${round}, and the raise has ${there}` }
     }
-    const said = ({ wallet, cap }: Allowance) => `the cap ${cap} of ${wallet} in round ${round} cannot be used`
+    const said = ({ wallet, cap }: Allowance) => `the cap ${cap} (raw units) of ${wallet} in round ${round}`
     if (least.cap < bound.least)
-      return { round, message: `${said(least)}: the least that a buyer pays there is ${bound.least} raw units` }
+      return { round, message: `${said(least)} is below ${bound.least}, the least that a buyer pays: raise it` }
     if (most.cap > bound.most)
-      return { round, message: `${said(most)}: write ${bound.most}, the most that the raise takes, or less` }
+      return { round, message: `${said(most)} is above ${bound.most}, the most that the raise takes: lower it` }
   }
   return null
 }

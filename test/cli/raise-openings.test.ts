@@ -144,7 +144,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises open ${lacksPresale}`, () => {
     await refused(
       'large.csv',
       `${A},1000001\n`,
-      `large.csv: the cap 1000001 of ${A} in round 1 cannot be used: write 1000000`,
+      `large.csv: the cap 1000001 (raw units) of ${A} in round 1 is above 1000000, the most`,
     )
     await refused('third.csv', `wallet,cap,round\n${A},5,3\n`, `${A} is in round 3, and the raise has 2 rounds`)
     await refused('empty.csv', '', 'no rows; a row is wallet,cap')

@@ -47,6 +47,7 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
     expect(stored.json.data).toMatchObject({ id: it.id, entries: 3, total: '1209' })
     const again = await it.store(entries.toReversed())
     expect([again.status, again.json.data]).toEqual([200, stored.json.data])
+    expect((await it.ask('GET', `/v2/raises/${it.id}`)).json.data.root).toBe(root)
 
     const opened = await it.open({ url: `${URL}/` })
     expect(opened).toMatchObject({ id: it.id, root, root_version: 0, url: URL })
@@ -144,10 +145,10 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
   it('takes no cap that the program would refuse', async () => {
     const it = await make()
     expect((await refused(it.store([entry(A, MAXIMUM + 1n)]))).message).toBe(
-      `entries: the cap 1000001 of ${A} in round 1 cannot be used: write 1000000, the most that the raise takes, or less`,
+      `entries: the cap 1000001 (raw units) of ${A} in round 1 is above 1000000, the most that the raise takes: lower it`,
     )
     expect((await refused(it.store([entry(A, 5), entry(B, 0, 2)]))).message).toBe(
-      `entries: the cap 0 of ${B} in round 2 cannot be used: the least that a buyer pays there is 1 raw units`,
+      `entries: the cap 0 (raw units) of ${B} in round 2 is below 1, the least that a buyer pays: raise it`,
     )
     expect((await refused(it.store([entry(A, 5, 3)]))).message).toBe(
       `entries: ${A} is in round 3, and the raise has 2 rounds`,
@@ -158,7 +159,7 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
       rounds: [{ supply: 1_000_000n, buyerMin: 3n }],
     })
     expect((await refused(fixed.store([entry(A, 2)]))).message).toBe(
-      `entries: the cap 2 of ${A} in round 1 cannot be used: the least that a buyer pays there is 3 raw units`,
+      `entries: the cap 2 (raw units) of ${A} in round 1 is below 3, the least that a buyer pays: raise it`,
     )
     const buyer = fixed.buyer()
     expect((await fixed.store([entry(addressOf(buyer.key), 3)])).status).toBe(201)

@@ -19,6 +19,7 @@ import { unlockText } from '../../solana/lock-schedule.ts'
 import { PRESALE } from '../../solana/programs/presale.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import { readMint } from '../../solana/token-accounts.ts'
+import { allowlistsOf } from '../../store/resources/raise-allowlists.ts'
 import { findRaise, pageRaises, type RaiseRow } from '../../store/resources/raises.ts'
 import { listOf } from '../api-records.ts'
 import { knownVault } from '../proposals/squads/known-vault.ts'
@@ -35,7 +36,11 @@ const MOST_URL = 256
 /** A stored plan belongs to the raise that was built here, whose account has its own address. */
 export async function getRaise(context: Context, { id }: Input<Routes['get']>): Promise<Result<Routes['get']>> {
   const { chain, store } = context
-  const [found, row] = await Promise.all([requireRaise(context, id), findRaise(store.db, id)])
+  const [found, row, lists] = await Promise.all([
+    requireRaise(context, id),
+    findRaise(store.db, id),
+    allowlistsOf(store.db, id),
+  ])
   const { raise, at } = found
   const pool = planOf(row)
   const [accounts, settlement, vault] = await Promise.all([
@@ -62,7 +67,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
     withdrawn: raise.creatorWithdrawn,
     fee_collected: raise.feesCollected,
     unsold_done: raise.unsoldDone,
-    root: row?.allowlist_root ?? null,
+    root: lists[0]?.root ?? null,
     url: cleanLabel(metadata?.server_url, MOST_URL),
     pool,
     pool_address: row?.pool_address ?? null,

@@ -13,7 +13,6 @@ import {
   insertAllowlist,
   readEntries,
 } from '../../store/resources/raise-allowlists.ts'
-import { updateRaise } from '../../store/resources/raises.ts'
 import { throwingTreeFaults } from '../merkle-trees/verbs.ts'
 import { requireRaise } from './require-raise.ts'
 
@@ -65,7 +64,6 @@ export async function storeAllowlist(context: Context, { id, built }: AllowlistI
       const about = { entries: built.count, total: String(total), created_by: apiKeyId, created_at: clock.now() }
       await insertAllowlist(tx, { raise_id: id, version, root, ...about }, pieces)
     }
-    await updateRaise(tx, id, { allowlist_root: root, allowlist_entries: built.count })
     return answer
   })
 }

@@ -27,8 +27,6 @@ export const raises = ({ sequence }: SchemaDialect): SteppedMigration => ({
         settle_failures integer not null default 0,
         settle_failed_at bigint,
         settle_signing text,
-        allowlist_root text,
-        allowlist_entries integer,
         next_check_at bigint,
         external_uid text,
         metadata_json text,

@@ -81,9 +81,6 @@ interface RaisesTable extends Recorded {
   settle_failed_at: Generated<number | null>
   /** Signing of the latest settlement. */
   settle_signing: Generated<string | null>
-  /** Root of the stored allowlist in hex, and its number of entries; null without one. */
-  allowlist_root: Generated<string | null>
-  allowlist_entries: Generated<number | null>
   /** Time of the next look; null once nothing can change any more. */
   next_check_at: number | null
 }
