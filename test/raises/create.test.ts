@@ -107,6 +107,7 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     )
     const five = await it.create({ ...FIXED, ...rounds(5, { deposit_fee_bps: 100 }), tx_version: 1 })
     expect((await it.read(five.id)).rounds).toEqual(five.rounds)
+    expect(five.warnings.join()).toContain('At a fixed price the rounds share their tokens')
     const free = { ...PRO_RATA, ...rounds(5), supply: undefined, min: '1' }
     expect((await it.create(free)).warnings.join()).toContain('Each round sells all of its tokens for any deposit')
   })
@@ -191,6 +192,9 @@ describe.skipIf(lacksTreasury !== '' || lacksPresale !== '')(`a raise of a vault
     expect(await it.read(made.id)).toMatchObject({ creator: at.vault, creator_vault })
     const vault = { creator_vault: { multisig: at.vault } }
     await it.expectRefused(vault, 'creator_vault.multisig', 'There is no Squads multisig at')
+    const ruled = await at.createMultisig({ configAuthority: addressOf(at.stranger) })
+    const { warnings } = await it.build({ creator_vault: { multisig: ruled.multisig } })
+    expect(warnings.join()).toContain(`${addressOf(at.stranger)} can change members and rules of the multisig`)
     const nobody = { creator_vault: { multisig: addressOf(it.seller) } }
     await it.expectRefused(nobody, 'creator_vault.multisig', 'There is no Squads multisig at')
   })

@@ -39,6 +39,7 @@ interface Wish {
   createKey?: Keypair
   /** Rights of the platform wallet. */
   platform?: 'i' | 'ivx'
+  configAuthority?: string
 }
 
 export type Treasury = Awaited<ReturnType<typeof openTreasury>>
@@ -90,6 +91,7 @@ async function openTreasury(dataDir: string) {
       timeLock: wish.timeLock ?? 0,
       members: [member(platform, wish.platform ?? 'i'), member(a), member(b), member(c)],
       rentCollector: addressOf(a),
+      configAuthority: wish.configAuthority ?? null,
     })
     landed(Buffer.from(made.transaction).toString('base64'), a, createKey)
     const vault = vaultAddress(made.multisig, 0)

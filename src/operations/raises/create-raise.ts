@@ -59,7 +59,7 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   const decimals = { token: token.decimals, quote: quote.decimals }
   const terms = checkedTerms(input, { now: BigInt(at.unixSeconds), decimals })
   requireSettler(input)
-  const { creator, signs } = await creatorOf(context, input)
+  const { creator, signs, warnings: ofCreator } = await creatorOf(context, input)
   const transferFee = feeInEpoch(token.extensions, at.epoch)
   const deposit = sentFor(transferFee, terms.supply)
   if (deposit > MAX_U64) throw fault('supply', 'supply: with the transfer fee it is more than a token account can hold')
@@ -79,6 +79,7 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     ...termWarnings(terms, { input, decimals, quoteMint: quote.mint }),
     ...mintWarnings(mints),
     ...tokens.warnings,
+    ...ofCreator,
   ]
   const parties = { payer, creator, from: tokens.from, signs }
   const built = await buildTransaction(context, {
@@ -165,15 +166,20 @@ function requireSettler({ settle, mode, creator_vault: vault }: CreateInput): vo
  * The program accepts any creator and never changes it, so that a mistyped one loses all that is raised: it signs here,
  * or is the vault of a multisig that exists.
  */
-async function creatorOf(context: Context, input: CreateInput): Promise<Pick<Parties, 'creator' | 'signs'>> {
+async function creatorOf(
+  context: Context,
+  input: CreateInput,
+): Promise<Pick<Parties, 'creator' | 'signs'> & { warnings: string[] }> {
   const { payer, creator = payer, creator_vault: vault, mode } = input
   if (vault !== undefined) {
     if (input.creator !== undefined) throw fault('creator', 'creator: send either creator or creator_vault')
     await requireProgram(context.chain, PROGRAMS.squads)
-    const { address } = await requireMultisig(context, vault, 'creator_vault')
-    return { creator: vaultAddress(address, vault.vault_index), signs: false }
+    const { address, configAuthority } = await requireMultisig(context, vault, 'creator_vault')
+    const warning = `${configAuthority} can change members and rules of the multisig ${address} without them`
+    const warnings = configAuthority === null ? [] : [warning]
+    return { creator: vaultAddress(address, vault.vault_index), signs: false, warnings }
   }
-  if (creator === payer) return { creator, signs: false }
+  if (creator === payer) return { creator, signs: false, warnings: [] }
   const [found] = await recipientFaults(context, [{ param: 'creator', wallet: creator }], { allowsPrograms: false })
   const details = { wallet: creator, reason: found?.reason }
   if (found?.reason === 'off_curve' || found?.reason === 'program_owned') {
@@ -191,7 +197,7 @@ async function creatorOf(context: Context, input: CreateInput): Promise<Pick<Par
       'creator: with mode "signed" it is the platform wallet, or the vault of creator_vault: leave it out, or use mode "unsigned"',
     )
   }
-  return { creator, signs: true }
+  return { creator, signs: true, warnings: [] }
 }
 
 const newRow = (context: Context, input: CreateInput, genesis: string, summary: Summary) => {
