@@ -4,8 +4,11 @@ import { merkleRootAddress, serverMetadataAddress } from '../../src/chain/progra
 import { listFromEntries } from '../../src/merkle/entry-list.ts'
 import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { PRESALE } from '../../src/solana/programs/presale.ts'
+import { serverMetadataInstruction } from '../../src/solana/raise-acts.ts'
 import { walletOf } from '../merkle/reference.ts'
+import { approversOf } from '../support/approvers.ts'
 import { type ListedRaise, listedRaise, MAXIMUM } from '../support/listed-raises.ts'
+import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { lacksPresale, type RaiseWish } from '../support/raises.ts'
 import { ORIGIN, startService } from '../support/service.ts'
 import { addressOf } from '../support/wallets.ts'
@@ -235,6 +238,22 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
     expect((await refused(it.opening())).details).toMatchObject({ reason: 'already_open', root_version: 0 })
   })
 
+  it('is one of two that are stored at the same time, and whole', async () => {
+    const it = await make()
+    const lists = [[entry(A, 5)], [entry(B, 6), entry(C, 7)]]
+    const answers = await Promise.all(lists.map((entries) => it.store(entries)))
+    const stored = answers.flatMap(({ status, json }, i) => (status === 201 ? [{ root: json.data.root, i }] : []))
+    const { root } = (await it.ask('GET', `/v2/raises/${it.id}`)).json.data
+    const kept = stored.find((each) => each.root === root)
+    expect(kept, answers.map(({ text }) => text).join()).toBeDefined()
+    for (const [wallet, list] of [
+      [A, 0],
+      [B, 1],
+      [C, 1],
+    ] as const)
+      expect((await it.proof(wallet, 0)).status).toBe(kept?.i === list ? 200 : 404)
+  })
+
   it('is refused with faults by their places', async () => {
     const it = await make()
     const { message, details } = await refused(
@@ -296,12 +315,46 @@ describe.skipIf(lacksPresale !== '')(`the opening of a raise ${lacksPresale}`, (
     )
   })
 
+  it('prints clean what the creator wrote elsewhere as the URL', async () => {
+    const it = await make()
+    const { creator, id } = it
+    const odd = `https://x.example/\u202e${'y'.repeat(300)}`
+    const metadata = serverMetadataAddress(id)
+    expect(
+      it.act([serverMetadataInstruction(id, { creator: addressOf(creator), metadata, url: odd })], creator),
+    ).toBeNull()
+    await it.store([entry(A, 5)])
+    const kept = await it.opening()
+    expect([kept.status, kept.json.data.url]).toEqual([200, null])
+    const moved = await it.open({ url: URL })
+    expect(moved.warnings).toEqual([`the URL on chain is replaced: https://x.example/\\u202e${'y'.repeat(237)}`])
+  })
+
   it('takes the root of a list that is kept elsewhere', async () => {
     const it = await make()
     const root = 'AB'.repeat(32)
     expect(await it.open({ url: URL, root: `0x${root}` })).toMatchObject({ root: root.toLowerCase(), root_version: 0 })
     await it.store([entry(A, 5)])
     expect(await it.open()).toMatchObject({ root_version: 1 })
+  })
+
+  it('is signed by the platform wallet, if it is the creator and its policy permits', async () => {
+    const service = await startPlatform(GENEROUS)
+    const host = { local: () => service.services.chain.local(), request: service.request, visit: fetch }
+    const it = await listedRaise({ ...host, creator: service.wallet })
+    await it.store([entry(A, 5)])
+    const { status, json, text } = await it.opening({ url: URL, mode: 'signed' })
+    expect([status, json.data?.mode, json.data?.root_version], text).toEqual([200, 'signed', 0])
+    expect(it.account(merkleRootAddress(it.id, 0n))).not.toBeNull()
+    const other = await listedRaise(host)
+    await other.store([entry(A, 5)])
+    expect((await refused(other.opening({ url: URL, mode: 'signed' }))).message).toContain('Only the creator')
+    await approversOf(service, 1, { operations: ['raise.open'] })
+    const moved = await it.opening({ url: `${URL}/2`, mode: 'signed' })
+    expect([moved.status, moved.json.data.proposal.what], moved.text).toEqual([
+      202,
+      expect.stringMatching(new RegExp(`${it.id}, to the list with the root [0-9a-f]{64}, with proofs at ${URL}/2`)),
+    ])
   })
 
   it('is refused after the end', async () => {

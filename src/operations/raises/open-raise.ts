@@ -18,6 +18,7 @@ import type { Context } from '../../context.ts'
 import { PROOFS_URL_RULE, proofsUrl } from '../../merkle/allowlist.ts'
 import { toHex } from '../../merkle/tree.ts'
 import { badRequest } from '../../platform/errors.ts'
+import { printable } from '../../platform/printable.ts'
 import { publicRoot } from '../../settings/config.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { MERKLE_ROOT_BYTES, SERVER_METADATA_BYTES } from '../../solana/programs/presale.ts'
@@ -45,12 +46,13 @@ export const openRaise = act<Routes['open']>('raise.open', async (context, { id,
   if (version < 0)
     throw badRequest(`The raise ${id} has ${opening.roots.length} roots on chain, the most that svc uses`)
   const url = urlFor(context, asked.url, opening)
+  const shown = shownUrl(url)
   const isRootThere = opening.roots[version] === root
   const isUrlThere = opening.url === url
   if (isRootThere && isUrlThere)
-    throw badRequest(`The raise ${id} is open already, with the root ${root} and proofs at ${url}`, {
+    throw badRequest(`The raise ${id} is open already, with the root ${root} and proofs at ${shown}`, {
       param: 'id',
-      details: { reason: 'already_open', root, root_version: version, url },
+      details: { reason: 'already_open', root, root_version: version, url: shown },
     })
   const metadata = serverMetadataAddress(id)
   const config = merkleRootAddress(id, BigInt(version))
@@ -72,6 +74,7 @@ export const openRaise = act<Routes['open']>('raise.open', async (context, { id,
     fallbackUnits: RAISE_UNITS.root + 2 * RAISE_UNITS.serverMetadata,
     onFailedSimulation: refusalsOf(PROGRAMS.presale.name),
     tracked: trackingOf('raise', id, []),
+    about: `${id}, to the list with the root ${root}, with proofs at ${shown}`,
     build: async (envelope) => compileUnsigned(envelope, acts.map(await sdkInstructions())),
     summary: {
       ...{ id, root, root_version: version, url: isUrlThere ? null : url },
@@ -80,6 +83,10 @@ export const openRaise = act<Routes['open']>('raise.open', async (context, { id,
     },
   }
 })
+
+/** What others wrote on chain may be long, and have characters that cannot be seen. */
+const shownUrl = (url: string): string => printable(url.slice(0, MOST_URL_SHOWN))
+const MOST_URL_SHOWN = 256
 
 async function storedRoot({ store }: Context, id: string): Promise<string> {
   const [list] = await allowlistsOf(store.db, id)
@@ -114,6 +121,6 @@ function warningsOf(
     ...(others.length === 0
       ? []
       : [`other roots are on chain too (version ${others.join(', ')}), and their wallets can buy as well`]),
-    ...(written === null || written === url ? [] : [`the URL on chain is replaced: ${written}`]),
+    ...(written === null || written === url ? [] : [`the URL on chain is replaced: ${shownUrl(written)}`]),
   ]
 }
