@@ -2,7 +2,13 @@
 import { Rounding, uiPriceToQPrice } from '@meteora-ag/presale'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { presaleChangesIn, readRaise, readRaiseOfBuyer, readRaises } from '../../src/chain/programs/presale/index.ts'
+import {
+  depositInstruction,
+  presaleChangesIn,
+  readRaise,
+  readRaiseOfBuyer,
+  readRaises,
+} from '../../src/chain/programs/presale/index.ts'
 import { executedOf, executionOrder } from '../../src/chain/reads/history.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { feeOnTop, priceOfText, priceText } from '../../src/solana/raise-amounts.ts'
@@ -98,7 +104,13 @@ describe('changes of raises', () => {
     expect(await latest()).toMatchObject([{ kind: 'created', ...at, creator: addressOf(raise.creator) }])
     landed(raise.join(buyer))
     expect(await latest()).toEqual([{ kind: 'joined', ...at, owner, payer: owner, escrow }])
-    landed(raise.deposit(buyer, 600n))
+    const put = (amount: bigint) =>
+      depositInstruction(raise.place, { escrow, payer: owner, from: buyer.quotes.toBase58(), amount })
+    landed(raise.act([put(400n), put(200n)], buyer.key))
+    expect(await latest()).toMatchObject([
+      { kind: 'deposited', most: 400n, amount: 400n, fee: 45n },
+      { kind: 'deposited', most: 200n, amount: 200n, fee: 23n },
+    ])
     landed(raise.withdraw(buyer, 100n))
     expect(await latest()).toEqual([{ kind: 'withdrawn', ...at, escrow, owner, amount: 100n }])
     landed(raise.deposit(buyer, 9_999n))
@@ -110,7 +122,7 @@ describe('changes of raises', () => {
     landed(raise.creatorWithdraw())
     expect(await latest()).toMatchObject([{ kind: 'creator_withdrawn', vault: raise.place.quoteVault, amount: 1_000n }])
     landed(raise.collectFees())
-    expect(await latest()).toMatchObject([{ kind: 'fees_collected', amount: 67n + 56n }])
+    expect(await latest()).toMatchObject([{ kind: 'fees_collected', amount: 45n + 23n + 56n }])
     landed(raise.settleUnsold())
     expect(await latest()).toEqual([{ kind: 'unsold_settled', ...at, amount: 1_000n }])
     landed(raise.close(buyer))

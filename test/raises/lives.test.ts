@@ -138,6 +138,25 @@ describe.skipIf(lacksPresale !== '')(`a raise on the real program ${lacksPresale
     for (const buyer of buyers) landed(raise.close(buyer))
   })
 
+  it('pro rata returns a part of the fee also to a buyer who has withdrawn the deposit', async () => {
+    const raise = await openRaise(await openTestChain({ programsDir: PROGRAMS_DIR }), {
+      ...{ mode: 'pro_rata', maximum: 1_000n, minimum: 1n },
+      rounds: [{ supply: 100_000n, feeBps: 1_000, buyerMax: 1_000n }],
+    })
+    const [gone, first, second] = [raise.buyer(), raise.buyer(), raise.buyer()]
+    for (const buyer of [gone, first, second]) {
+      landed(raise.join(buyer))
+      landed(raise.deposit(buyer, 900n))
+    }
+    landed(raise.withdraw(gone, 900n))
+    raise.skip(HOUR)
+    const [ended, own] = [raise.read(), raise.escrowOf(gone)!]
+    expect(refundableNow(ended, own, raise.now())).toEqual({ deposit: 0n, fee: 44n })
+    const before = raise.quoteOf(gone)
+    landed(raise.refund(gone))
+    expect(raise.quoteOf(gone) - before).toBe(44n)
+  })
+
   it.each(['return', 'burn'] as const)(
     'in five rounds sells those that have a deposit, and the rest is for: %s',
     async (unsold) => {

@@ -14,10 +14,10 @@ import { accountsAt } from '../../sending/runs.ts'
  */
 export const RAISE_UNITS = {
   /** With the price of a fixed one, and five rounds. */
-  create: 160_000,
+  create: 165_000,
   closePrice: 20_000,
-  root: 45_000,
-  serverMetadata: 45_000,
+  root: 50_000,
+  serverMetadata: 55_000,
   /** With the opening of the escrow by proof, of a token account, and wrapping of SOL. */
   deposit: 160_000,
   /** With a token account, of these and of what the creator takes. */
