@@ -1,5 +1,5 @@
 /** What the API answers of a raise, and what its row keeps, both from the account on chain. */
-import type { Raise as RaiseRecord } from '../../api/raises.ts'
+import type { RaiseCreated } from '../../api/raises.ts'
 import {
   creatorDue,
   priceText,
@@ -11,27 +11,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
 import { isoSeconds, LAST_SECOND } from '../../solana/lock-schedule.ts'
 import type { RaiseRow } from '../../store/resources/raises.ts'
 
-type Terms = Pick<
-  RaiseRecord,
-  | 'mint'
-  | 'quote_mint'
-  | 'creator'
-  | 'sale_mode'
-  | 'price'
-  | 'min'
-  | 'max'
-  | 'supply'
-  | 'starts_at'
-  | 'ends_at'
-  | 'release_bps'
-  | 'release_at'
-  | 'vesting_starts_at'
-  | 'vesting_ends_at'
-  | 'unsold'
-  | 'early_end'
-  | 'withdrawable'
-  | 'allowlist'
-  | 'rounds'
+type Terms = Omit<
+  Extract<RaiseCreated, { mode: 'signed' }>,
+  'mode' | 'signature' | 'id' | 'deposit' | 'received' | 'rent' | 'rent_kept' | 'preview' | 'warnings'
 >
 
 /** Other tools can write times beyond the calendar. */
