@@ -30,6 +30,7 @@ const GROWS_WITH: Partial<Record<TableName, string>> = {
   pools: 'pools',
   raise_allowlist_pieces: 'allowlists of raises',
   raise_allowlists: 'allowlists of raises',
+  raises: 'raises',
   rate_hits: 'requests of limited keys',
   signer_spends: 'signings',
   signings: 'signings',
