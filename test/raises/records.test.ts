@@ -192,7 +192,7 @@ describe.skipIf(lacksPresale !== '')(`a raise is looked at again ${lacksPresale}
     const none = { pool_json: null, pool_address: null }
     const wait = (chainSeconds: number, of = raise, row: Parameters<typeof rowStateOf>[2] = none) =>
       rowStateOf(of, { chainSeconds, now: 0 }, row).next_check_at
-    expect([wait(1_000), wait(9_000), wait(9_999)]).toEqual([3_600_000, 1_000_000, 1_000])
+    expect([wait(1_000), wait(9_800), wait(9_999)]).toEqual([300_000, 200_000, 1_000])
     expect([wait(10_000), wait(19_970)]).toEqual([60_000, 30_000])
     expect([wait(20_000), wait(24_000), wait(9_000_000)]).toEqual([60_000, 1_000_000, 86_400_000])
     const taken = { ...raise, creatorWithdrawn: true, unsoldDone: true }

@@ -61,6 +61,8 @@ type Planned = Pick<RaiseRow, 'pool_json' | 'pool_address'>
 
 /** Deposits, and the early end of a full raise, need no transaction of ours. */
 const ONGOING_LOOK_MS = MINUTE_MS
+/** The clock of a test chain can be moved to the start at any time. */
+const BEFORE_START_MS = 5 * MINUTE_MS
 /** The longest time between two looks. */
 export const LONGEST_RAISE_WAIT_MS = DAY_MS
 
@@ -96,7 +98,7 @@ function hasTakenAll(raise: Raise, at: bigint): boolean {
 
 function waitOf({ startsAt, endsAt }: Raise, state: RaiseRow['state'], at: number): number {
   const until = (seconds: bigint) => Number(seconds) * 1_000 - at
-  if (state === 'not_started') return Math.min(until(startsAt), HOUR_MS)
+  if (state === 'not_started') return Math.min(until(startsAt), BEFORE_START_MS)
   if (state === 'ongoing') return Math.min(until(endsAt), ONGOING_LOOK_MS)
   // What the creator has not taken for long it seldom takes within the next minute.
   return Math.min(Math.max((at - Number(endsAt) * 1_000) / 4, MINUTE_MS), LONGEST_RAISE_WAIT_MS)
