@@ -22,9 +22,10 @@ export const attentionItem = z
     since: timestamp.meta({ description: 'When it began' }),
     ends_at: timestamp.nullable().meta({ description: 'When it ends by itself; null if it does not' }),
     subject: z.object({
-      type: z
-        .string()
-        .meta({ description: 'What it concerns; each kind has one type', example: 'webhook_subscription' }),
+      type: z.string().meta({
+        description: 'What it concerns; each kind has one type, and `launch_unfinished` also `raise`',
+        example: 'webhook_subscription',
+      }),
       id: z.string().meta({ description: 'Its id or address' }),
     }),
     summary: z.string().meta({ description: 'What has happened, in one sentence' }),

@@ -90,9 +90,23 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     expect((await raises.listed()).settle_error).toContain('policy')
     expect(raises.problems[0]).toContain(id)
     expect(raises.read(id).creatorWithdrawn).toBe(false)
+    const waiting = async () =>
+      (await raises.service.request('GET', '/v2/attention?kind=launch_unfinished')).json.data as object[]
+    expect(await waiting()).toEqual([])
+    const [row] = await raises.rows()
+    const { clock } = raises.service
+    clock.advance(Math.max(0, Number(row!.ends_at) + 11 * 60_000 - clock.now()))
+    expect(await waiting()).toEqual([
+      expect.objectContaining({
+        subject: { type: 'raise', id },
+        summary: expect.stringMatching(/^The raise .* is complete, .* Its settlement was refused: Refused by the rule/),
+        command: `svc raises settle ${id}`,
+      }),
+    ])
     await raises.permit(TOKENS)
     for (let i = 0; i < 4; i++) await raises.round(3_600)
     expect(await raises.listed()).toMatchObject({ withdrawn: true, settle_error: null })
+    expect(await waiting()).toEqual([])
   })
 
   it('leaves others alone, and stops looking at what is done', async () => {

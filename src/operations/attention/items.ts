@@ -125,7 +125,7 @@ function itemOf(
   kind: AttentionKind,
   { subject, since, snoozed_until, snooze_reason }: Found & Snoozed,
   definition: Pick<AnyStoredKind, 'subject' | 'page'>,
-  { summary, command, ends_at = null }: Said,
+  { summary, command, ends_at = null, about = definition }: Said,
 ): FoundItem {
   return {
     source: sourceOf(kind),
@@ -135,11 +135,11 @@ function itemOf(
       kind,
       since: isoTime(since),
       ends_at: isoTimeOrNull(ends_at),
-      subject: { type: definition.subject, id: subject },
+      subject: { type: about.subject, id: subject },
       // It may have a part that a node or a database wrote.
       summary: printableLine(summary, LONGEST_SUMMARY),
       command,
-      page: definition.page(subject),
+      page: about.page(subject),
       snoozed_until: isoTimeOrNull(snoozed_until),
       snooze_reason,
     },

@@ -41,6 +41,8 @@ export interface Said {
   command: string
   /** When it ends by itself, in Unix milliseconds. */
   ends_at?: number | null
+  /** What it concerns, if that is not what its kind says. */
+  about?: { subject: string; page(subject: string): string }
 }
 
 interface KindOf<R> {
@@ -141,6 +143,14 @@ function shortVault({ subject, mint, distributor, lacks, mint_decimals: decimals
   }
 }
 
+const RAISE = { subject: 'raise', page: (id: string) => `/raise/${id}` }
+
+function unsettled(id: string, state: string, error: string | null): Said {
+  const done = state === 'failed' ? 'failed, and its tokens wait in it' : 'is complete, and what was raised waits in it'
+  const why = error === null ? '' : ` Its settlement was refused: ${because(error)}.`
+  return { summary: `The raise ${id} ${done}.${why}`, command: `svc raises settle ${id}`, about: RAISE }
+}
+
 /** Rent and fee of a migration without vesting and priority fee; its dry run shows the exact cost. */
 const MIGRATION_COST = '0.017 SOL'
 
@@ -202,10 +212,13 @@ export const STORED_KINDS = {
   launch_unfinished: stored({
     ...POOL,
     query: unfinishedLaunches,
-    says: ({ subject, symbol }) => ({
-      summary: `The launch of ${launched(subject, symbol)} stopped half-way: a transaction of it landed, and the pool does not exist. The \`svc pools create\` that began it goes on if it is run again.`,
-      command: `svc pools verify ${subject}`,
-    }),
+    says: ({ subject, symbol, raise_state, reason }) =>
+      raise_state !== null
+        ? unsettled(subject, raise_state, reason)
+        : {
+            summary: `The launch of ${launched(subject, symbol)} stopped half-way: a transaction of it landed, and the pool does not exist. The \`svc pools create\` that began it goes on if it is run again.`,
+            command: `svc pools verify ${subject}`,
+          },
   }),
   pool_full: stored({
     ...POOL,

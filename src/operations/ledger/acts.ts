@@ -8,6 +8,7 @@ import { distributorChangesIn } from '../../chain/programs/merkle-distributor/in
 import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions.ts'
+import { raisesIn } from './raise-moves.ts'
 
 /** One thing that a transaction did. */
 export interface LedgerAct {
@@ -37,7 +38,7 @@ export interface KnownAddresses {
   vestings: ReadonlyMap<string, string>
   /** Mint of gold locks. */
   goldMint: string | undefined
-  /** Distributors and locks with a record here. */
+  /** Distributors, locks and raises with a record here. */
   holders: ReadonlySet<string>
   /** Owners of the transaction's token accounts. A delegate signs the claim of a position for its holder. */
   tokenOwners?: ReadonlyMap<string, string>
@@ -101,6 +102,7 @@ export function actsIn(message: DecodedMessage, known: KnownAddresses): LedgerAc
  */
 export const isChargeable = (message: DecodedMessage, acts: readonly LedgerAct[], known: KnownAddresses): boolean =>
   acts.some((act) => act.kind !== 'trade' && (known.isSubmitted || isRecorded(act, known))) ||
+  raisesIn(message).some((raise) => known.isSubmitted || known.holders.has(raise)) ||
   assetChangesIn(message).some((change) => 'platformId' in change && change.platformId !== null)
 
 const isRecorded = ({ kind, detail, pool, holder }: LedgerAct, { creators, holders }: KnownAddresses): boolean =>

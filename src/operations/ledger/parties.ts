@@ -3,8 +3,10 @@
 import type { LedgerParty } from '../../api/ledger-names.ts'
 import type { ExecutedBalances } from '../../chain/reads/executed-balances.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import { PRESALE_AUTHORITY } from '../../solana/programs/presale.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import type { KnownAddresses, LedgerAct } from './acts.ts'
+import type { RaiseMove } from './raise-moves.ts'
 
 /** Receiver of the network fee: validators, which the transaction does not name. */
 export const NETWORK = 'network'
@@ -22,7 +24,7 @@ export interface Parties {
 export function partiesIn(
   { accounts }: ExecutedBalances,
   message: DecodedMessage,
-  { acts, known }: { acts: readonly LedgerAct[]; known: KnownAddresses },
+  { acts, raises, known }: { acts: readonly LedgerAct[]; raises: readonly RaiseMove[]; known: KnownAddresses },
 ): Parties {
   const owners = new Map<string, string>()
   const mints = new Set<string>()
@@ -36,6 +38,12 @@ export function partiesIn(
   const vaults = vaultsIn(message, pools, owners)
   const holders = new Map(acts.flatMap(({ holder, kind }) => (holder === null ? [] : [[holder, kind] as const])))
   const actors = new Map(acts.toReversed().flatMap(({ actor, party }) => (actor === null ? [] : [[actor, party]])))
+  for (const { wallet, from, to, party } of raises) {
+    for (const owner of [wallet, owners.get(from), owners.get(to)]) {
+      if (owner == null || actors.has(owner)) continue
+      actors.set(owner, party === 'trader' && known.platform.has(owner) ? 'platform' : party)
+    }
+  }
   const recipients = new Set(acts.flatMap((act) => act.recipients))
   const creators = new Set(known.creators.values())
   const ownerOf = (account: string) => owners.get(account) ?? account
@@ -44,6 +52,7 @@ export function partiesIn(
     const owner = ownerOf(account)
     if (account === NETWORK) return 'network'
     if (poolOf(account) !== null || AUTHORITIES.includes(owner)) return 'pool'
+    if (owner === PRESALE_AUTHORITY) return 'raise'
     const holder = holders.get(owner)
     if (holder !== undefined) return holder.startsWith('airdrop') || holder === 'withdrawal' ? 'airdrop' : 'lock'
     const party = actors.get(owner)

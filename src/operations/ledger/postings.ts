@@ -9,6 +9,7 @@ import { decodeInstruction } from '../../solana/instructions.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { actsIn, isChargeable, type KnownAddresses, type LedgerAct } from './acts.ts'
 import { NETWORK, type Parties, partiesIn } from './parties.ts'
+import { type RaiseMove, raiseMovesIn } from './raise-moves.ts'
 
 /** SOL as a token. Wrapped SOL counts as SOL, because it is the lamports of its token accounts. */
 export const SOL = ''
@@ -37,6 +38,7 @@ interface Frame {
   executed: ExecutedBalances
   known: KnownAddresses
   acts: readonly LedgerAct[]
+  raises: readonly RaiseMove[]
   parties: Parties
   /** Whether payments to the platform may be its fee. */
   isChargeable: boolean
@@ -61,10 +63,11 @@ export function postingsOf(executed: ExecutedBalances, known: KnownAddresses): P
   )
   const acts = executed.isFailed ? [] : actsIn(message, { ...known, tokenOwners })
   const flows = systemFlowsIn(executed.isFailed ? { ...message, instructions: [] } : message)
-  const parties = partiesIn(executed, message, { acts, known })
+  const raises = executed.isFailed ? [] : raiseMovesIn(message)
+  const parties = partiesIn(executed, message, { acts, raises, known })
   const accounts = new Map(executed.accounts.map((each) => [each.address, each]))
   const charged = { isChargeable: isChargeable(message, acts, known), flows }
-  const frame: Frame = { executed, known, acts, parties, ...charged, accounts, postings: [] }
+  const frame: Frame = { executed, known, acts, raises, parties, ...charged, accounts, postings: [] }
   postLamports(frame)
   postTokens(frame)
   return apportioned(frame)
@@ -76,6 +79,7 @@ function postLamports(frame: Frame): void {
   const payer = executed.accounts[0]?.address ?? NETWORK
   moveLamports(frame, rests, { from: payer, to: NETWORK, amount: executed.fee }, { kind: 'network_fee', ...UNNAMED })
   rests.delete(NETWORK)
+  postRaises(frame, rests, { ...LAMPORTS, mint: WRAPPED_SOL })
   const opened = new Set<string>()
   for (const account of executed.accounts) {
     const { address, before, after } = account
@@ -199,6 +203,7 @@ function postTokens(frame: Frame): void {
   }
   for (const [mint, { decimals, rests }] of byMint) {
     const sum = [...rests.values()].reduce((total, each) => total + each, 0n)
+    postRaises(frame, rests, { token: mint, decimals, mint })
     postShares(frame, rests, { token: mint, decimals })
     const made: SupplyKind = sum > 0n ? 'mint' : frame.flows.burned.has(mint) ? 'burn' : 'withheld'
     postRests(frame, rests, { token: mint, decimals }, sum === 0n ? undefined : made)
@@ -241,6 +246,31 @@ function postRests(frame: Frame, rests: Rests, of: Pick<Posting, 'token' | 'deci
     const parts = claimParts(frame, account, amount)
     if (parts === null) post(frame, { ...of, ...naming, account, amount, counterparty })
     else for (const part of parts) post(frame, { ...of, ...part, account })
+  }
+}
+
+/** Posts what moved between vaults of raises and wallets, so that the rest of a settlement is what went into the pool. */
+function postRaises(
+  frame: Frame,
+  rests: Rests,
+  { mint, ...of }: Pick<Posting, 'token' | 'decimals'> & { mint: string },
+): void {
+  const { accounts, parties, raises } = frame
+  const isVault = (account: string) =>
+    parties.partyOf(account) === 'raise' && accounts.get(account)?.holdings.some((held) => held.mint === mint) === true
+  for (const { raise, detail, from, to, amount, wallet } of raises) {
+    const isPaid = isVault(to)
+    if (isPaid === isVault(from) || amount === 0n) continue
+    const vault = isPaid ? to : from
+    const other = isPaid ? from : to
+    // SOL that is wrapped or unwrapped around the act is that of the wallet.
+    const account = of.token !== SOL || wallet === null || (rests.get(other) ?? 0n) !== 0n ? other : wallet
+    const change = isPaid ? amount : -amount
+    const naming = { ...of, kind: 'raise', detail, pool: null } as const
+    post(frame, { ...naming, account: vault, amount: change, counterparty: parties.ownerOf(account) })
+    post(frame, { ...naming, account, amount: -change, counterparty: raise })
+    rests.set(vault, (rests.get(vault) ?? 0n) - change)
+    rests.set(account, (rests.get(account) ?? 0n) + change)
   }
 }
 

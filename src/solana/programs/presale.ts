@@ -16,9 +16,12 @@ const QUOTE = 'quote_token_vault:w quote_mint'
 const REGISTRY =
   '{buyer_minimum_deposit_cap:u64,buyer_maximum_deposit_cap:u64,presale_supply:u64,deposit_fee_bps:u16,padding:hex32}'
 
+/** Owns the vaults of all raises. */
+export const PRESALE_AUTHORITY = '4Xgt6XKZiowAGNdPWngVAwpYbSwAmbBnRBPtCFXhrypc'
+
 export const PRESALE = programTable(PROGRAMS.presale.id, {
   fixed: {
-    presale_authority: '4Xgt6XKZiowAGNdPWngVAwpYbSwAmbBnRBPtCFXhrypc',
+    presale_authority: PRESALE_AUTHORITY,
     event_authority: '7fPLVKP7zpTimvPZpVyVtwSk6Pjg894ESYfashmS48C8',
     program: PROGRAMS.presale.id,
     system_program: SYSTEM_PROGRAM,

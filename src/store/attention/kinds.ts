@@ -129,6 +129,10 @@ export const unfinishedLaunches = (reader: Reader, { graceAgo, weekAgo }: Times)
     .selectFrom('pools')
     .innerJoin('transactions as landed', 'landed.signature', 'pools.submitted_signature')
     .select(['address as subject', 'landed.created_at as since', 'symbol'])
+    .select([
+      sql<string | null>`cast(null as text)`.as('raise_state'),
+      sql<string | null>`cast(null as text)`.as('reason'),
+    ])
     .where('pools.status', 'in', ['pending', 'failed'])
     .where('pools.created_at', '>', weekAgo)
     .where('landed.lifecycle', 'in', ['confirmed', 'finalized'])
@@ -145,6 +149,18 @@ export const unfinishedLaunches = (reader: Reader, { graceAgo, weekAgo }: Times)
         ),
       ),
     )
+    .unionAll(unsettledRaises(reader, graceAgo))
+
+/** Raises that have ended, and whose creator has taken nothing. */
+const unsettledRaises = (reader: Reader, graceAgo: Times['graceAgo']) =>
+  reader
+    .selectFrom('raises')
+    .select(['id as subject', 'ends_at as since', sql<string | null>`cast(null as text)`.as('symbol')])
+    .select([sql<string | null>`state`.as('raise_state'), 'settle_error as reason'])
+    // The index of this query has this condition.
+    .where(sql<boolean>`withdrawn = 0`)
+    .where('state', 'in', ['completed', 'failed'])
+    .where('ends_at', '<=', graceAgo)
 
 /** The time at which the curve was full, as its event says. */
 const fullSince = ({ fn, selectFrom, ref }: ExpressionBuilder<Tables, 'pools'>) =>

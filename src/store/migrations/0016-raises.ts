@@ -35,6 +35,7 @@ export const raises = ({ sequence }: SchemaDialect): SteppedMigration => ({
       'create index raises_by_mint on raises (mint, seq)',
       'create index raises_by_creator on raises (creator, seq)',
       'create index raises_by_mint_creator on raises (mint, creator, seq)',
+      'create index raises_unsettled on raises (ends_at) where withdrawn = 0',
       'create index raises_due on raises (next_check_at, seq) where next_check_at is not null',
     ]),
 })
