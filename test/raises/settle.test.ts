@@ -1,7 +1,9 @@
 /** Settlements of raises over HTTP, on the real programs: each amount to the unit, whatever was done before. */
+import * as spl from '@solana/spl-token'
 import { describe, expect, it } from 'vitest'
 import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
-import { FIRST_COME, FIXED, lacksPresale, PRO_RATA } from '../support/new-raises.ts'
+import { withFee } from '../support/locks.ts'
+import { FIRST_COME, FIXED, giveUp, lacksPresale, PRO_RATA } from '../support/new-raises.ts'
 import { POOL, settledRaises } from '../support/settled-raises.ts'
 import { addressOf, SOL } from '../support/wallets.ts'
 
@@ -210,5 +212,47 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     raises.end(id)
     await raises.trade(1_000n)
     expect(await raises.refusedSettle(id)).toEqual(['skip_pool', expect.stringContaining('has moved')])
+  })
+
+  it('of a token with a transfer fee takes no more than the reserve, and says what arrives', async () => {
+    const raises = await settledRaises({}, withFee(100, 10n ** 18n))
+    giveUp(raises, raises.tokenAccount, spl.AuthorityType.TransferFeeConfig)
+    const { id, preview } = await raises.create({ pool: POOL })
+    raises.buy(id, 2n * SOL)
+    raises.end(id)
+    const before = raises.tokens()
+    const data = await raises.settle(id, { tx_version: 1 })
+    expect(data.acts).toEqual(['withdraw', 'open_pool', 'lock_liquidity', 'unsold', 'close_price'])
+    expect(data.tokens).toBe('2970000000000')
+    expect(raises.tokens() - before).toBe(BigInt(data.tokens) - BigInt(data.pool_tokens))
+    expect(BigInt(data.pool_tokens)).toBeLessThanOrEqual(BigInt(POOL.reserve))
+    expect(BigInt(preview.best.pool_tokens)).toBeLessThanOrEqual(BigInt(POOL.reserve))
+  })
+
+  it('opens the accounts of a creator that has none, where unsold tokens and fees arrive', async () => {
+    const raises = await settledRaises()
+    const creator = raises.buyer()
+    const { id } = await raises.create({ deposit_fee_bps: 250, creator: addressOf(creator) }, creator)
+    raises.buy(id, SOL)
+    raises.end(id)
+    const data = await raises.settleBy(creator, id)
+    expect(data).toMatchObject({ acts: expect.arrayContaining(['withdraw', 'collect_fee', 'unsold']), left: [] })
+    expect(raises.wrapped(creator.publicKey)).toBe(BigInt(data.quote))
+    expect(BigInt(data.quote)).toBe(SOL + 25_641_026n)
+    expect(raises.units(creator)).toBe(BigInt(data.tokens))
+  })
+
+  it('of a pro rata raise leaves the excess and its fees to the buyers', async () => {
+    const raises = await settledRaises()
+    const { id, preview } = await raises.create({ ...PRO_RATA, pool: POOL, deposit_fee_bps: 100 })
+    raises.buy(id, 4n * SOL)
+    raises.buy(id, 3n * SOL)
+    raises.end(id)
+    const data = await raises.settle(id, { tx_version: 1 })
+    expect(data).toMatchObject({ acts: ['withdraw', 'open_pool', 'lock_liquidity', 'collect_fee'], left: [] })
+    expect(data.pool_quote).toBe(preview.best.pool_quote)
+    // 2 SOL, and the fees on them.
+    expect(raises.vaults(id).quote).toBe(2n * SOL + 20_202_020n)
+    expect(BigInt(data.quote)).toBe(5n * SOL + 50_505_052n)
   })
 })

@@ -110,10 +110,11 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
   const path = (id: string) => `/v2/raises/${id}/settlements`
   const body = (more: object = {}) => ({ payer: addressOf(seller), ...more })
   /** Builds a settlement, lands it, and answers what the build said. */
-  const settle = async (id: string, more?: object) => {
-    const data = await on.built('POST', path(id), body(more))
+  const settle = (id: string, more?: object) => settleBy(seller, id, more)
+  const settleBy = async (key: Keypair, id: string, more: object = {}) => {
+    const data = await on.built('POST', path(id), { payer: addressOf(key), ...more })
     const transaction = Buffer.from(data.transaction, 'base64')
-    const landed = chain.send(signV1(transaction, [seller]))
+    const landed = chain.send(signV1(transaction, [key]))
     expect(landed.err, landed.logs.join('\n')).toBeNull()
     chain.advance(1)
     return { ...data, bytes: transaction.length }
@@ -122,7 +123,7 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
   const wrapped = (owner: PublicKey = seller.publicKey) => unitsIn(chain, tokenAccountOf(WSOL, owner)) ?? 0n
   return {
     ...on,
-    ...{ node, read, buyer, buy, claim, settle, refusedSettle, send, wrapped },
+    ...{ node, read, buyer, buy, claim, settle, settleBy, refusedSettle, send, wrapped },
     tokens: () => on.units(seller),
     poolAddress: () => dammV2PoolAddress({ mint }),
     pool: (creator = addressOf(seller)) => readPairPool(node, { mint, quote: WRAPPED_SOL, creator }),
