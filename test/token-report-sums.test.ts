@@ -264,8 +264,8 @@ describe('the verdict on the largest holder', () => {
     expect(levelOf('large_holder', { holders, atHand })).toBe(level)
   })
 
-  it('with most of the supply in a distributor is unknown', () => {
-    const holders = { ...none, top: [dust], parts: [{ kind: 'distributor_vault', share_bps: 9_000 }] }
+  it.each(['distributor_vault', 'raise_vault'])('with most of the supply in a %s is unknown', (kind) => {
+    const holders = { ...none, top: [dust], parts: [{ kind, share_bps: 9_000 }] }
     expect(levelOf('large_holder', { holders })).toBe('unknown')
   })
 })

@@ -11,7 +11,7 @@ import { createMetadata } from '../src/chain/programs/tokens/metaplex.ts'
 import type { Context } from '../src/context.ts'
 import { getTokenReport } from '../src/operations/tokens/report/get-token-report.ts'
 import { addressOf as addressOfBytes } from '../src/solana/addresses.ts'
-import { DAMM_V2_POOL_AUTHORITY, PROGRAMS } from '../src/solana/programs.ts'
+import { DAMM_V2_POOL_AUTHORITY, PRESALE_AUTHORITY, PROGRAMS } from '../src/solana/programs.ts'
 import { HAS_DAMM_V2, openStrangersPool } from './support/damm-v2.ts'
 import { openForeignCurve } from './support/foreign-curve.ts'
 import { addressOf, createMint, type Extension, give, run } from './support/gold.ts'
@@ -249,9 +249,10 @@ describe('the holders of a report', () => {
     putOwned(chain, distributor, PROGRAMS.distributor.id)
     putOwned(chain, escrow, PROGRAMS.lock.id)
     const authorityBytes = new PublicKey(DAMM_V2_POOL_AUTHORITY).toBytes()
-    const vaults = [pool, distributor, escrow, authorityBytes].map((owner) => ({ owner, amount: 2_000n }))
+    const raises = new PublicKey(PRESALE_AUTHORITY).toBytes()
+    const vaults = [pool, distributor, escrow, authorityBytes, raises].map((owner) => ({ owner, amount: 2_000n }))
     const holders = [...vaults, ...wallets.map((owner, i) => ({ owner, amount: BigInt(100 + i) }))]
-    await putHolders(chain, { mint, holders, supply: 8_000n + 1_266n })
+    await putHolders(chain, { mint, holders, supply: 10_000n + 1_266n })
     const facts = await report(mint)
     expect(facts.holders!.holders).toBe(12)
     expect(facts.holders!.parts.map(({ kind, amount }) => [kind, amount])).toEqual([
@@ -260,6 +261,7 @@ describe('the holders of a report', () => {
       ['dbc_vault', '2000'],
       ['distributor_vault', '2000'],
       ['lock_escrow', '2000'],
+      ['raise_vault', '2000'],
     ])
     expect(facts.holders!.top.map(({ wallet }) => wallet)).toEqual(wallets.slice(2).reverse().map(addressOfBytes))
     // Whoever can claim from the distributor may have a fifth of it.

@@ -110,6 +110,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   dbc_vault: 'vault of a launch curve',
   distributor_vault: 'vault of an airdrop',
   lock_escrow: 'escrow of a lock',
+  raise_vault: 'vault of a raise',
   pda: 'only a program can sign for it',
   program: 'account of a program',
   burn: 'nobody has its key',

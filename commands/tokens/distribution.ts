@@ -19,6 +19,7 @@ const NAMES: Readonly<Record<Kind, string | null>> = {
   distributor_vault: 'airdrops',
   lock_escrow: 'locks',
   burn: 'burned',
+  raise_vault: 'raises',
 }
 
 /** The largest holders, the other holders together, and the rest by kind. The parts of nothing are left out. */

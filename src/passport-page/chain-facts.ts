@@ -6,7 +6,7 @@ import { groupedDecimalOf } from '../solana/amounts.ts'
 import { isBurntNft } from '../solana/burnt-nfts.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { metadataSeeds } from '../solana/programs/token-metadata.ts'
-import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
+import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PRESALE_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
 import { type MintState, readMint, readTokenAccount } from '../solana/token-accounts.ts'
 import { extensionsIn, type MintExtensions, readMintExtensions } from '../solana/token-extensions.ts'
 import {
@@ -352,6 +352,7 @@ async function holderFacts(call: Call, passport: Passport, supply: bigint): Prom
     const known = new Map([
       [DAMM_V2_POOL_AUTHORITY, 'pools of DAMM v2'],
       [DBC_POOL_AUTHORITY, 'launch curves'],
+      [PRESALE_AUTHORITY, 'raises'],
       ...locks.map(({ address }) => [address, 'a lock'] as const),
     ])
     const largest = accounts.flatMap((account): Fact[] => {

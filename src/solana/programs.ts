@@ -22,6 +22,8 @@ export interface Program {
 /** Program-derived address of Meteora DBC that owns the assets of its pools. */
 export const DBC_POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
+/** Owns the vaults of all raises. */
+export const PRESALE_AUTHORITY = '4Xgt6XKZiowAGNdPWngVAwpYbSwAmbBnRBPtCFXhrypc'
 /** Program-derived address of Meteora DAMM v2 that owns the vaults of its pools. */
 export const DAMM_V2_POOL_AUTHORITY = 'HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC'
 

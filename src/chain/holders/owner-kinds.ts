@@ -4,7 +4,7 @@ import { base58 } from '@scure/base'
 import type { HolderKind } from '../../merkle/allocation/holder-kinds.ts'
 import { isEd25519Point } from '../../solana/curve.ts'
 import { INCINERATOR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
-import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
+import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PRESALE_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
 import type { AccountKind } from '../../solana/recipients.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 import { readAccountKinds } from '../reads/account-kinds.ts'
@@ -26,6 +26,7 @@ interface OwnerKindsOptions {
 const KNOWN_OWNERS: Readonly<Record<string, HolderKind | undefined>> = {
   [DBC_POOL_AUTHORITY]: 'dbc_vault',
   [DAMM_V2_POOL_AUTHORITY]: 'damm_v2_vault',
+  [PRESALE_AUTHORITY]: 'raise_vault',
   [INCINERATOR]: 'burn',
   [SYSTEM_PROGRAM]: 'burn',
 }

@@ -13,5 +13,6 @@ export const HOLDER_KINDS = [
   'pda',
   'program',
   'burn',
+  'raise_vault',
 ] as const
 export type HolderKind = (typeof HOLDER_KINDS)[number]

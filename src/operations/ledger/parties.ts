@@ -3,8 +3,7 @@
 import type { LedgerParty } from '../../api/ledger-names.ts'
 import type { ExecutedBalances } from '../../chain/reads/executed-balances.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
-import { PRESALE_AUTHORITY } from '../../solana/programs/presale.ts'
-import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
+import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PRESALE_AUTHORITY } from '../../solana/programs.ts'
 import type { KnownAddresses, LedgerAct } from './acts.ts'
 import type { RaiseMove } from './raise-moves.ts'
 

@@ -5,7 +5,7 @@
 import { addressBytes } from '../addresses.ts'
 import { utf8 } from '../bytes.ts'
 import { MEMO_PROGRAM, SYSTEM_PROGRAM } from '../program-ids.ts'
-import { PROGRAMS } from '../programs.ts'
+import { PRESALE_AUTHORITY, PROGRAMS } from '../programs.ts'
 import { programTable } from './table.ts'
 
 const END = 'event_authority program'
@@ -15,9 +15,6 @@ const PAYOUT = `owner:s token_program memo_program ${END}`
 const QUOTE = 'quote_token_vault:w quote_mint'
 const REGISTRY =
   '{buyer_minimum_deposit_cap:u64,buyer_maximum_deposit_cap:u64,presale_supply:u64,deposit_fee_bps:u16,padding:hex32}'
-
-/** Owns the vaults of all raises. */
-export const PRESALE_AUTHORITY = '4Xgt6XKZiowAGNdPWngVAwpYbSwAmbBnRBPtCFXhrypc'
 
 export const PRESALE = programTable(PROGRAMS.presale.id, {
   fixed: {

@@ -107,6 +107,10 @@ function holderVerdict({ holders, holderLimit, atHand, token }: RiskFacts): Verd
     const share = percentText(partOf('distributor_vault'))
     return unknown(`Distributors hold ${share} of the supply, and the chain does not show for whom.`)
   }
+  if (partOf('raise_vault') > limit) {
+    const share = percentText(partOf('raise_vault'))
+    return unknown(`Raises hold ${share} of the supply, for their buyers, or for their creator if they fail.`)
+  }
   return ok(
     largest === undefined
       ? 'No wallet holds any of it.'
