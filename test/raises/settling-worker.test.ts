@@ -74,6 +74,15 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
       settle_error: null,
     })
     expect(raises.vaults(id)).toEqual({ tokens: 1_999_999_999_999n, quote: 0n })
+    const [pool] = (await raises.ask('GET', '/v2/pools')).json.data
+    expect(pool).toMatchObject({
+      address: await raises.poolAddress(),
+      type: 'damm_v2',
+      status: 'live',
+      base_mint: raises.mint,
+    })
+    const events = (await raises.service.request('GET', '/v2/events?limit=100')).json.data as { type: string }[]
+    expect(events.filter(({ type }) => type.startsWith('pool.')).map(({ type }) => type)).toEqual(['pool.live'])
     expect((await raises.settlements()).length).toBeLessThanOrEqual(2)
     expect(BigInt(preview.best.pool_quote)).toBeGreaterThan(0n)
     expect(raises.wrapped(raises.wallet.publicKey)).toBeGreaterThan(SOL - 1_000n)

@@ -97,6 +97,23 @@ export async function markMigrationTriggered(at: PoolStepServices, tx: Tx, row: 
   return movePoolTo(tx, row, 'pool.migration_triggered', { status: 'migration_triggered', next_check_at })
 }
 
+/** Records the pool of a raise, which the chain shows; nothing if it has a record. */
+export async function addRaisePool(
+  at: PoolStepServices,
+  tx: Tx,
+  address: string,
+  raise: Pick<Row<'raises'>, 'mint' | 'quote_mint' | 'creator' | 'genesis' | 'external_uid' | 'metadata_json'>,
+  evidence: ChainEvidence,
+): Promise<EventDraft[]> {
+  const { mint: base_mint, quote_mint, creator, genesis, external_uid, metadata_json } = raise
+  const row = await insertPool(tx, {
+    ...{ address, type: 'damm_v2', base_mint, quote_mint, creator, genesis, external_uid, metadata_json },
+    ...{ config: null, name: null, symbol: null, metadata_uri: null, status: 'pending', next_check_at: null },
+    created_at: at.clock.now(),
+  })
+  return row === null ? [] : (await markPoolLive(at, tx, row, evidence)).drafts
+}
+
 /** Inserts a separate record for the pool that the curve migrated to. */
 export async function markPoolMigrated(
   at: PoolStepServices,

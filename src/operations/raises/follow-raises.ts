@@ -4,6 +4,7 @@ import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import { type Follower, follow } from '../../following/follower.ts'
 import { Overtaken } from '../../platform/errors.ts'
 import { dueRaises, findRaise, isAnyRaiseDue, type RaiseRow, updateRaise } from '../../store/resources/raises.ts'
+import { addRaisePool } from '../pools/transitions.ts'
 import { rowStateOf, unseenLook } from './record.ts'
 import { type RaiseServices, settleOwnRaise } from './settle-own.ts'
 import { planOf, readSettlement, type Settlement } from './settlement.ts'
@@ -47,10 +48,14 @@ export async function followRaises(services: RaiseServices, options: RaiseRoundO
     },
     decide: (row, reading) => stepOf(services, row, reading),
     isWrittenAlone: true,
-    async write(tx, { id }, { changes, settles, slot }) {
+    async write(tx, row, { changes, settles, slot }) {
+      const { id } = row
       await updateRaise(tx, id, changes)
       if (settles) due.push({ id, slot })
-      return []
+      const { pool_address } = changes
+      return pool_address == null || row.pool_address !== null
+        ? []
+        : addRaisePool(services, tx, pool_address, row, { slot })
     },
     postpone: (tx, { id }, next_check_at) => updateRaise(tx, id, { next_check_at }),
   }
