@@ -1,7 +1,9 @@
 /** Raises of the platform wallet on the real programs: followed, and settled by the worker within the policy. */
 import { describe, expect, it } from 'vitest'
 import { followRaises } from '../../src/operations/raises/follow-raises.ts'
+import { settleOwnRaise } from '../../src/operations/raises/settle-own.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { findRaise, updateRaise } from '../../src/store/resources/raises.ts'
 import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
 import { FIXED, HOUR, isoOf, lacksPresale, raisesOn } from '../support/new-raises.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
@@ -126,5 +128,31 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     for (let i = 0; i < 3; i++) await raises.round(3_600)
     expect(await raises.settlements()).toEqual([])
     expect(await raises.listed()).toMatchObject({ id, state: 'completed', withdrawn: false })
+  })
+
+  it('builds nothing on a reading that is older than its last transaction, and again after one that failed', async () => {
+    const raises = await platformRaises()
+    const { id } = await raises.create({})
+    raises.buy(id, 5n * SOL)
+    raises.end(id)
+    for (let i = 0; i < 3; i++) await raises.round(60)
+    const { services } = raises.service
+    const { store } = services
+    const signed = (await raises.settlements()).length
+    await store.write((tx) => updateRaise(tx, id, { next_check_at: services.clock.now() }))
+    const row = async () => (await findRaise(store.db, id))!
+    await settleOwnRaise(services, await row(), { slot: 0 })
+    expect(await row()).toMatchObject({ settle_error: null, settle_failures: 0 })
+    const { signature } = (await raises.settlements()).at(-1)!
+    const failed = { lifecycle: 'failed' } as const
+    await store.write((tx) => tx.updateTable('transactions').set(failed).where('signature', '=', signature).execute())
+    await settleOwnRaise(services, await row(), { slot: 10 ** 9 })
+    expect(await row()).toMatchObject({ settle_failures: 1, settle_signing: null })
+    expect((await row()).settle_error).toContain(`svc tx get ${signature}`)
+    expect((await row()).next_check_at).toBe(services.clock.now() + 10_000)
+    // What the failed one should have done is done: nothing is signed for it.
+    await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
+    expect((await row()).next_check_at).toBe(services.clock.now() + 20_000)
+    expect((await raises.settlements()).length).toBe(signed)
   })
 })
