@@ -112,12 +112,23 @@ async function opened() {
     }
     return found
   }
+  const eventFaults = async () => {
+    const found: object[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const from = `since=0&until=99999999999${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
+      const { status, json, text } = await service.request('GET', `/v2/event-verification?${from}`)
+      expect(status, text).toBe(200)
+      found.push(...json.data.missing, ...json.data.extra, ...json.data.unread)
+      cursor = json.data.next_cursor
+    }
+    return found
+  }
   const balanced = (own: readonly LedgerEntry[]) => {
     for (const at of new Set(own.map(({ signature, token }) => `${signature} ${token}`))) {
       expect(sumOf(own.filter(({ signature, token }) => `${signature} ${token}` === at)), at).toBe(0n)
     }
   }
-  return { ...raises, service, wallet, round, create, act, entries, faults, balanced }
+  return { ...raises, service, wallet, round, create, act, entries, faults, eventFaults, balanced }
 }
 
 /** Amounts of an owner in the entries of raises, by detail. */
@@ -176,5 +187,6 @@ describe.skipIf(lacks !== '')(`the ledger of raises ${lacks}`, () => {
     }
     on.balanced(await on.entries())
     expect(await on.faults()).toEqual([])
+    expect(await on.eventFaults()).toEqual([])
   })
 })
