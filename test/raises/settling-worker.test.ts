@@ -120,6 +120,21 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     expect(await waiting()).toEqual([])
   })
 
+  it('records the pool of a settlement that was sent past this service', async () => {
+    const raises = await platformRaises()
+    const { id } = await raises.create({ settle: false, pool: POOL })
+    raises.buy(id, 2n * SOL)
+    raises.end(id)
+    await raises.settle(id)
+    for (let i = 0; i < 4; i++) await raises.round(3_600)
+    expect(await raises.settlements()).toEqual([])
+    const address = await raises.poolAddress()
+    expect(await raises.listed()).toMatchObject({ id, withdrawn: true, pool_address: address })
+    expect((await raises.ask('GET', '/v2/pools')).json.data).toEqual([
+      expect.objectContaining({ address, type: 'damm_v2', status: 'live', creator: addressOf(raises.wallet) }),
+    ])
+  })
+
   it('leaves others alone, and stops looking at what is done', async () => {
     const raises = await platformRaises()
     const { id } = await raises.create({ settle: false })
