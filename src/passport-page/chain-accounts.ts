@@ -1,13 +1,10 @@
 /** Decodes the accounts that prove a passport, from the layouts of their programs alone. */
 import { bytesOfBase64 } from '../claim-page/browser/bytes.ts'
-import { ByteReader } from '../solana/byte-reader.ts'
 import { lastUnlock, lockAmounts } from '../solana/lock-schedule.ts'
 import { DAMM_V2 } from '../solana/programs/damm-v2.ts'
 import { DBC } from '../solana/programs/dbc.ts'
 import { canBeCancelled, decodeEscrow } from '../solana/programs/jupiter-lock.ts'
 import { SYSVAR } from '../solana/programs/sysvar.ts'
-import { TOKEN_METADATA, unpadded } from '../solana/programs/token-metadata.ts'
-import { readMetadataHead } from '../solana/programs/token-metadata-interface.ts'
 
 export interface ShownAccount {
   owner: string
@@ -46,32 +43,6 @@ export function clockOf(account: ShownAccount | null): { epoch: bigint; now: big
   const clock = SYSVAR.decode('clock', account)
   if (clock === null) throw new Error('the node shows no clock')
   return { epoch: clock.epoch, now: clock.unixTimestamp }
-}
-
-export interface ShownMetadata {
-  name: string
-  symbol: string
-  authority: string | null
-  isMutable: boolean
-}
-
-/** Metadata of Metaplex for the mint; null for any other account. */
-export function metaplexOf(account: ShownAccount | null, mint: string): ShownMetadata | null {
-  const fields = TOKEN_METADATA.decode('metadata', account)
-  if (fields?.mint !== mint) return null
-  const { name, symbol, update_authority: authority, is_mutable: isMutable } = fields
-  return { name: unpadded(name), symbol: unpadded(symbol), authority, isMutable }
-}
-
-/** Metadata in a mint of Token-2022, from the data of its extension. */
-export function ownMetadataOf(data: Uint8Array | undefined): ShownMetadata | null {
-  if (data === undefined) return null
-  try {
-    const { name, symbol, updateAuthority: authority } = readMetadataHead(new ByteReader(data))
-    return { name, symbol, authority, isMutable: authority !== null }
-  } catch {
-    return null
-  }
 }
 
 interface ShownLock {

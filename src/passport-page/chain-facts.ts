@@ -1,10 +1,11 @@
 /** Proves the facts of a passport: reads the chain again and compares. Nothing counts as proven that was not read here. */
 
 import { foreignWords } from '../claim-page/browser/page-fault.ts'
-import { base58Of, findProgramAddress, requireKey } from '../claim-page/browser/program-addresses.ts'
+import { associatedAccountOf, base58Of, findProgramAddress, requireKey } from '../claim-page/browser/program-addresses.ts'
+import { metaplexOf, ownMetadataOf, type ShownMetadata } from '../claim-page/browser/token-words.ts'
 import { groupedDecimalOf } from '../solana/amounts.ts'
 import { isBurntNft } from '../solana/burnt-nfts.ts'
-import { ASSOCIATED_TOKEN_PROGRAM, CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
+import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { metadataSeeds } from '../solana/programs/token-metadata.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PRESALE_AUTHORITY, PROGRAMS } from '../solana/programs.ts'
 import { type MintState, readMint, readTokenAccount } from '../solana/token-accounts.ts'
@@ -21,13 +22,10 @@ import {
   type Call,
   clockOf,
   lockOf,
-  metaplexOf,
-  ownMetadataOf,
   poolOf,
   positionLiquidity,
   readAccounts,
   type ShownAccount,
-  type ShownMetadata,
 } from './chain-accounts.ts'
 import type { BurntPosition, Passport } from './passport-file.ts'
 
@@ -68,8 +66,8 @@ export async function proveFacts(call: Call, passport: Passport): Promise<Proven
     findProgramAddress(PROGRAMS.tokenMetadata.id, ...metadataSeeds(mint)),
     // Which token program the mint has is only known from the chain, so both accounts are asked for.
     ...locks.flatMap(({ address }) => [
-      tokensOf(mint, address, TOKEN_PROGRAM),
-      tokensOf(mint, address, TOKEN_2022_PROGRAM),
+      associatedAccountOf(mint, address, TOKEN_PROGRAM),
+      associatedAccountOf(mint, address, TOKEN_2022_PROGRAM),
     ]),
   ])
   const { slot, accounts } = await readAccounts(call, [
@@ -137,9 +135,6 @@ function verdictsOf({ verdicts }: Passport, powers: MintPowers, time: VerdictTim
     })),
   ].toSorted((a, b) => RANKS[b.level] - RANKS[a.level])
 }
-
-const tokensOf = (mint: string, owner: string, program: string): Promise<string> =>
-  findProgramAddress(ASSOCIATED_TOKEN_PROGRAM, requireKey(owner), requireKey(program), requireKey(mint))
 
 function compared(group: Fact['group'], name: string, value: string, recorded: string): Fact {
   if (value === recorded) return { group, name, value, state: 'proven' }
