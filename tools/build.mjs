@@ -1,4 +1,4 @@
-// Builds dist/: the command with its workers, the tree engine, the typed client, the claim page and the reference page.
+// Builds dist/: the command with its workers, the tree engine, the typed client, the pages of claims and raises, and the reference page.
 // Native modules are not bundled; every other package is, in the version of the lock file. `--if-changed` builds
 // only if a source has changed. Files are replaced by renaming, and files of earlier builds stay for a month, so that
 // a daemon can run from dist/ meanwhile.
@@ -18,7 +18,7 @@ const { JQ, SWAGGER_UI, thirdPartyLicenses } = await import('./build/third-party
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const inputs = inputsHash()
-const FOLDERS = ['docs', 'help', 'man', 'claim-page/texts', 'console', 'passport-page']
+const FOLDERS = ['docs', 'help', 'man', 'claim-page/texts', 'raise-page/texts', 'console', 'passport-page']
 for (const folder of FOLDERS.map((name) => `dist/${name}`)) await mkdir(folder, { recursive: true })
 // If this build fails, the next one has to run.
 await rm(INPUTS_FILE, { force: true })
@@ -66,6 +66,15 @@ await put('dist/console/console.css', (await Promise.all(consoleStyles.map((file
 for (const file of await readdir('src/claim-page/browser/texts')) {
   const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))
   await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
+}
+await put('dist/raise-page/claim.css', await readFile('src/claim-page/browser/claim.css'))
+await put('dist/raise-page/index.html', await readFile('src/claim-page/browser/raise/index.html'))
+// A raise has texts of its own, and the claim page's for all that both pages do.
+for (const file of await readdir('src/claim-page/browser/raise/texts')) {
+  const [shared, own] = await Promise.all(
+    [`texts/${file}`, `raise/texts/${file}`].map((path) => readFile(`src/claim-page/browser/${path}`, 'utf8')),
+  )
+  await put(`dist/raise-page/texts/${file}`, JSON.stringify({ ...JSON.parse(shared), ...JSON.parse(own) }))
 }
 // The check of recipient lists is run from the package, so that CI needs no clone.
 await put('dist/check-airdrops.sh', await readFile('examples/ci/check-airdrops.sh'))

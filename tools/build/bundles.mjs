@@ -45,6 +45,7 @@ export async function bundles() {
     oneFile('src/client.ts', 'client.mjs'),
     oneFile('src/claim-page/browser/claim.ts', 'claim-page/claim.js', { platform: 'browser', minify: true }),
     oneFile('src/claim-page/browser/verify.ts', 'claim-page/verify.js', { platform: 'browser', minify: true }),
+    oneFile('src/claim-page/browser/raise/raise.ts', 'raise-page/raise.js', { platform: 'browser', minify: true }),
     oneFile('src/console-page/console.ts', 'console/console.js', { platform: 'browser', minify: true }),
     oneFile('src/console-page/chart.ts', 'console/chart.js', { platform: 'browser', minify: true }),
     oneFile('src/passport-page/passport.ts', 'passport-page/passport.js', { platform: 'browser', minify: true }),

@@ -2,9 +2,11 @@
 import { pause } from '../../platform/timing.ts'
 import { BLOCKHASH_SLOTS } from '../../solana/constants.ts'
 import { base64Of } from './bytes.ts'
+import { parseChainRecord } from './chain-records.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
 import { forgetPendingClaim, keepPendingClaim, type PendingClaim } from './pending-claims.ts'
 import {
+  type Expected,
   lamportsMissing,
   leavesNothing,
   type PlannedTransaction,
@@ -40,19 +42,30 @@ async function latestBlockhash(node: SolanaNode): Promise<{ blockhash: string; l
   return { blockhash, lastValidBlockHeight: lastValidBlockHeight as number }
 }
 
-/** Simulates the transaction on the node before the visitor signs. Throws PageFault if it would fail. */
-async function simulate(node: SolanaNode, transaction: Uint8Array): Promise<void> {
+/**
+ * Simulates the transaction on the node before the visitor signs. Throws PageFault if it would fail, or have another
+ * effect than the page expects.
+ */
+async function simulate(node: SolanaNode, transaction: Uint8Array, expected: readonly Expected[]): Promise<void> {
   let result: unknown
   try {
+    const accounts = { encoding: 'base64', addresses: expected.map(({ address }) => address) }
     const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' }
-    result = await node.call('simulateTransaction', [base64Of(transaction), options])
+    result = await node.call('simulateTransaction', [
+      base64Of(transaction),
+      expected.length === 0 ? options : { ...options, accounts },
+    ])
   } catch (error) {
-    // Some nodes do not simulate; then only the chain judges the claim.
-    if (error instanceof RpcRefusal) return
-    throw error
+    if (!(error instanceof RpcRefusal)) throw error
+    // Some nodes do not simulate; then only the chain judges a claim.
+    if (expected.length === 0) return
+    throw new PageFault('nodeStrange')
   }
-  const err = (result as { value?: { err?: unknown } })?.value?.err
+  const { err, accounts } = (result as { value?: { err?: unknown; accounts?: unknown } })?.value ?? {}
   if (err) throw new PageFault('wouldFail', { words: errorWords(err) })
+  const records = Array.isArray(accounts) ? accounts.map(parseChainRecord) : []
+  const differs = expected.some(({ least, of }, i) => of(records[i] ?? null) < least)
+  if (differs) throw new PageFault('effectDiffers')
 }
 
 const errorWords = (err: unknown): string => JSON.stringify(err).slice(0, 120)
@@ -74,7 +87,7 @@ export async function sendClaim(
   const affordable = lamportsMissing(state, planned) === 0n
   if (!affordable) throw new PageFault('lacksSol')
   const transaction = transactionOf(wallet.address, planned, price, blockhash, wallet.version)
-  await simulate(node, transaction)
+  await simulate(node, transaction, planned.expected ?? [])
   const term = { wallet: wallet.name, lastValidBlockHeight, isAgain }
   if (!wallet.canSign) {
     const { result } = await whileSigning(context, term, () => wallet.signAndSend(transaction))

@@ -1,8 +1,10 @@
 /** Faults that are shown to the visitor: each names a text and its placeholders' values. */
 import { printableLine } from '../../platform/printable.ts'
+import type raise from './raise/texts/en.json'
 import type english from './texts/en.json'
 
-export type TextKey = keyof typeof english
+/** Texts of the pages; those of raises replace some of the claim page's. */
+export type TextKey = keyof typeof english | keyof typeof raise
 export type TextValues = Readonly<Record<string, string>>
 
 export class PageFault extends Error {

@@ -1,7 +1,7 @@
 /** Transactions that a page plans: their instructions, costs and bytes. */
 import { joinBytes } from '../../solana/bytes.ts'
 import { compileTransaction } from '../../solana/compiling.ts'
-import { SIGNATURE_BYTES } from '../../solana/constants.ts'
+import { MAX_TRANSACTION_BYTES, SIGNATURE_BYTES } from '../../solana/constants.ts'
 import { legacyOf } from '../../solana/legacy-messages.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -13,6 +13,8 @@ import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { percentileOf } from '../../solana/recent-fees.ts'
 import type { RentRate } from '../../solana/rent.ts'
 import { u32Of, u64Of } from './bytes.ts'
+import type { ChainRecord } from './chain-records.ts'
+import { PageFault } from './page-fault.ts'
 import { requireKey } from './program-addresses.ts'
 import { RpcRefusal, type SolanaNode } from './solana-node.ts'
 
@@ -28,6 +30,15 @@ export interface PlannedTransaction {
   takes: bigint
   /** Accounts that it changes, which determine the priority fee. */
   writable: readonly string[]
+  /** What a simulation has to show before the visitor signs. */
+  expected?: readonly Expected[]
+}
+
+/** The least that an account has after a transaction, in units that `of` reads. */
+export interface Expected {
+  address: string
+  least: bigint
+  of(record: ChainRecord | null): bigint
 }
 
 /** What a wallet has for costs, and what accounts cost. */
@@ -88,6 +99,13 @@ export const unsignedTransaction = (
     data,
   }))
   return compileTransaction({ payer, recentBlockhash, instructions: uncompiled, bytesOf: requireKey }).transaction
+}
+
+/** The plan, if it fits into a transaction. Throws PageFault otherwise. */
+export function requireFitting(wallet: string, planned: PlannedTransaction): PlannedTransaction {
+  const whole = [...budgetInstructions(planned.units, 1n), ...planned.instructions]
+  if (unsignedTransaction(wallet, whole, SYSTEM_PROGRAM).length <= MAX_TRANSACTION_BYTES) return planned
+  throw new PageFault('tooLarge')
 }
 
 /** Whether the transaction and its fee take all that the wallet has, so that nothing is left for a priority fee. */

@@ -73,7 +73,7 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 const countOf = (value: unknown, most: number): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most ? value : null
 
-/** Reads a file of the site. Throws PageFault if it is missing, larger than `most`, or does not arrive. */
+/** Reads a file of the site. Throws PageFault if it is missing, larger than `most`, or does not arrive now. */
 export async function readSiteFile(path: string, most: number): Promise<Uint8Array> {
   let answer: Response
   try {
@@ -81,7 +81,8 @@ export async function readSiteFile(path: string, most: number): Promise<Uint8Arr
   } catch {
     throw new PageFault('fileUnreachable', { file: path })
   }
-  if (!answer.ok) throw new PageFault('fileMissing', { file: path })
+  const isLater = answer.status === 429 || answer.status >= 500
+  if (!answer.ok) throw new PageFault(isLater ? 'fileUnreachable' : 'fileMissing', { file: path })
   const reader = answer.body?.getReader()
   const parts: Uint8Array[] = []
   let length = 0

@@ -19,6 +19,8 @@ export interface VisitorTexts {
   text(key: TextKey, values?: TextValues): string
   /** An amount of raw units in the number format of the language. */
   tokens(amount: bigint, decimals: number): string
+  /** The raw units of an amount that was typed with the separator of the language, or null. */
+  amountOf(text: string, decimals: number): bigint | null
   number(value: number): string
   date(seconds: bigint): string
 }
@@ -75,7 +77,7 @@ export function visitorTexts(language: string, texts: Readonly<Record<string, un
     language,
     text(key, values = {}) {
       const text = texts[key]
-      const template = typeof text === 'string' ? text : english[key]
+      const template = typeof text === 'string' ? text : ((english as PageTexts['english'])[key] ?? '')
       return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder).trim()
     },
     tokens(amount, decimals) {
@@ -83,6 +85,12 @@ export function visitorTexts(language: string, texts: Readonly<Record<string, un
       const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
       const integer = whole.format(BigInt(digits.slice(0, digits.length - decimals)))
       return decimals === 0 || fraction === '' ? integer : `${integer}${separator ?? '.'}${fraction}`
+    },
+    amountOf(text, decimals) {
+      const [, integer = '', fraction = ''] = /^(\d{1,20})(?:[.,](\d{1,20}))?$/.exec(text.trim()) ?? []
+      const isForeign = text.includes(',') && separator !== ','
+      if (integer === '' || isForeign || fraction.length > decimals) return null
+      return BigInt(integer + fraction.padEnd(decimals, '0'))
     },
     number: (value) => whole.format(value),
     date(seconds) {

@@ -114,7 +114,7 @@ const leafHash = async (row: Uint8Array) =>
   digestOf(Uint8Array.of(0), await digestOf(joinBytes([row, new Uint8Array(48 - row.length)])))
 
 /** The parent of two nodes, the smaller one first; the last node of an odd level is paired with itself. */
-async function parentOf(left: Uint8Array | undefined, right = left): Promise<Uint8Array<ArrayBuffer>> {
+export async function parentOf(left: Uint8Array | undefined, right = left): Promise<Uint8Array<ArrayBuffer>> {
   if (left === undefined || right === undefined) throw new RangeError('no such node')
   const at = left.findIndex((byte, place) => byte !== right[place])
   const isSorted = at === -1 || (left[at] ?? 0) < (right[at] ?? 0)

@@ -16,7 +16,7 @@ export const pageContentType = (path: string): string =>
 
 /** Reads every file of a page, by its path from `index.html`. */
 export async function readPageFiles(
-  page: 'claim-page' | 'passport-page' = 'claim-page',
+  page: 'claim-page' | 'passport-page' | 'raise-page' = 'claim-page',
 ): Promise<Map<string, Buffer<ArrayBuffer>>> {
   const folder = builtFolder(page)
   const names = await readdir(folder, { recursive: true, withFileTypes: true })

@@ -1,0 +1,101 @@
+/** The state of a raise's page: reads the raise and a wallet's part in it, and sends the wallet's acts. */
+import { SOL_DECIMALS } from '../../../solana/constants.ts'
+import type { Raise } from '../../../solana/raises.ts'
+import { followClaim, sendClaim } from '../claim-sending.ts'
+import type { PageFault } from '../page-fault.ts'
+import { type Message, PageSession } from '../page-session.ts'
+import { pendingClaimOf } from '../pending-claims.ts'
+import { lamportsMissing, MOST_PRIORITY_FEE, type PlannedTransaction, SIGNATURE_FEE } from '../planned-transaction.ts'
+import { type ClaimedCap, type RaiseSubject, readCaps } from './raise-files.ts'
+import { amountsOf, arriving, depositOf, planAct, type RaiseAct } from './raise-plan.ts'
+import { type RaisePart, type RaiseState, readRaise, readRaiseState } from './raise-state.ts'
+
+export class RaiseSession extends PageSession<RaiseSubject> {
+  state: RaiseState | null = null
+  /** Whether a simulation has shown what the page shows. */
+  isSimulated: boolean | null = null
+  #raise: Raise | null = null
+  #caps: readonly ClaimedCap[] | null = null
+  #planned: PlannedTransaction | null = null
+
+  protected override forget(): void {
+    if (this.state !== null) this.state = { ...this.state, wallet: null }
+    this.#caps = null
+    this.isSimulated = null
+  }
+
+  protected override async read(isOld: () => boolean): Promise<void> {
+    const { address, node, subject } = this
+    this.say(address === null ? 'raiseReading' : 'readingChain')
+    const raise = this.#raise ?? (await readRaise(node, subject.raise))
+    const caps = address === null ? null : (this.#caps ?? (await readCaps(raise, address)))
+    const state = await readRaiseState(node, { raise, subject }, address && caps ? { address, caps } : null)
+    if (isOld()) return
+    this.#raise = raise
+    this.#caps = caps
+    this.state = state
+  }
+
+  protected override told(fault: PageFault): Message {
+    const { key, values } = fault
+    if (key === 'effectDiffers' || key === 'wouldFail') this.isSimulated = false
+    if (key === 'capUnproven' || key === 'raiseForeign') this.state = null
+    const { quote, wallet } = this.state ?? {}
+    if (key === 'lacksQuote' && quote && wallet) {
+      const amount = this.texts.tokens(wallet.quotes.state?.amount ?? 0n, quote.decimals)
+      return { key, values: { amount, quote: quote.symbol } }
+    }
+    const missing = this.state && this.#planned ? lamportsMissing(this.state, this.#planned) : 0n
+    return key === 'lacksSol' ? { key, values: { sol: this.#sol(missing) } } : { key, values }
+  }
+
+  /** Rounded up to a ten-thousandth, so that the amount is enough. */
+  #sol(lamports: bigint): string {
+    return this.texts.tokens(((lamports + 99_999n) / 100_000n) * 100_000n, SOL_DECIMALS)
+  }
+
+  /** Most SOL that opening accounts and the network take, as text. */
+  costs(part: RaisePart, rents: bigint): string {
+    const opened = part.escrow === null ? rents : 0n
+    return this.#sol(opened + SIGNATURE_FEE + MOST_PRIORITY_FEE)
+  }
+
+  /** Does one act of the connected wallet in a round. */
+  async act(act: RaiseAct, round: number, amount = 0n): Promise<void> {
+    const { wallet, address } = this
+    if (wallet === null || address === null || wallet.address !== address) return
+    await this.busy(async () => {
+      // Another tab may have signed meanwhile.
+      const pending = pendingClaimOf(address, this.subject.genesisHash)
+      if (pending !== null) await followClaim(this.context(), pending)
+      await this.read(() => false)
+      const { state } = this
+      const part = state?.wallet?.parts[round]
+      if (state === null || part === undefined) return
+      this.#planned = planAct(state, part, act, amount)
+      const message = doneMessage(this, state, { act, part, amount })
+      const signature = await sendClaim(this.context(), wallet, state, this.#planned)
+      this.isSimulated = true
+      this.confirmed = [...this.confirmed, { signature, message }]
+      await this.read(() => false)
+    })
+  }
+}
+
+interface Done {
+  act: RaiseAct
+  part: RaisePart
+  amount: bigint
+}
+
+function doneMessage({ texts }: RaiseSession, state: RaiseState, { act, part, amount }: Done): Message {
+  const { token, quote } = state
+  const { claim, refund } = amountsOf(state, part)
+  const quotes = act === 'deposit' ? depositOf(state, part.round, amount).moved : act === 'refund' ? refund : amount
+  const isClaim = act === 'claim'
+  const values = {
+    amount: isClaim ? texts.tokens(arriving(state, claim.now), token.decimals) : texts.tokens(quotes, quote.decimals),
+    symbol: isClaim ? token.symbol : quote.symbol,
+  }
+  return { key: act === 'deposit' ? 'doneDeposit' : 'confirmedText', values }
+}
