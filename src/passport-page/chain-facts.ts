@@ -1,7 +1,12 @@
 /** Proves the facts of a passport: reads the chain again and compares. Nothing counts as proven that was not read here. */
 
 import { foreignWords } from '../claim-page/browser/page-fault.ts'
-import { associatedAccountOf, base58Of, findProgramAddress, requireKey } from '../claim-page/browser/program-addresses.ts'
+import {
+  associatedAccountOf,
+  base58Of,
+  findProgramAddress,
+  requireKey,
+} from '../claim-page/browser/program-addresses.ts'
 import { metaplexOf, ownMetadataOf, type ShownMetadata } from '../claim-page/browser/token-words.ts'
 import { groupedDecimalOf } from '../solana/amounts.ts'
 import { isBurntNft } from '../solana/burnt-nfts.ts'

@@ -82,7 +82,6 @@ const BOUNDS: Readonly<Record<DepositBound, TextKey | null>> = {
   not_started: 'notStartedYet',
   ended: null,
   buyer_maximum: 'buyerMaximum',
-  round_full: 'soldOut',
   raise_full: 'soldOut',
   gap_below_minimum: 'gapLeft',
 }
