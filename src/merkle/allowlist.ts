@@ -198,6 +198,20 @@ export function proofIn(piece: Pick<AllowlistPiece, 'entries' | 'path'>, key: st
   return { ...allowanceOf(entryBytes(entries, index)), proof } satisfies AllowanceProof
 }
 
+/** The root to which a proof leads from an allowance; the wallet is 32 bytes. */
+export function provenAllowance(
+  { wallet, round, cap }: { wallet: Uint8Array; round: number; cap: bigint },
+  proof: readonly Uint8Array[],
+): Buffer {
+  const entry = Buffer.alloc(ENTRY_BYTES)
+  entry.set(wallet)
+  entry[KEY_BYTES - 1] = round - 1
+  entry.writeBigUInt64LE(cap, KEY_BYTES)
+  const node = Buffer.alloc(NODE_BYTES)
+  hashRecord(entry, node, 0)
+  return climbed(node, proof)
+}
+
 /** The proof of an entry of a whole tree. */
 export const allowanceProofAt = (tree: AllowlistTree, index: number): AllowanceProof => ({
   ...allowanceAt(tree.list, index),

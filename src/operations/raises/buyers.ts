@@ -1,33 +1,296 @@
-/** What a buyer of a raise can do: deposit, withdraw, claim, take back, and the reading of all this. */
+/** What a buyer of a raise can do: deposit, withdraw, claim, take back. Each transaction is paid and signed by the buyer. */
 import type { Api } from '../../api/index.ts'
-import type { Input, Result } from '../../api/route.ts'
+import {
+  claimableNow,
+  claimInstruction,
+  closeEscrowInstruction,
+  depositInstruction,
+  depositLimits,
+  escrowInstruction,
+  feeOnTop,
+  provenEscrowInstruction,
+  RAISE_UNITS,
+  type RaiseEscrow,
+  raiseEscrowAddress,
+  raiseStateAt,
+  refundableNow,
+  refundInstruction,
+  roundOf,
+  tokensOf,
+  wholePart,
+  withdrawableNow,
+  withdrawalInstruction,
+} from '../../chain/programs/presale/index.ts'
+import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
+import { rentFor } from '../../chain/reads/rpc-reads.ts'
+import { compileUnsigned } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
-import { internal } from '../../platform/errors.ts'
+import { tokenText } from '../../solana/amounts.ts'
+import { LAMPORTS_PER_SIGNATURE } from '../../solana/fees.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PRESALE_ESCROW_BYTES } from '../../solana/programs/presale.ts'
+import type { PlainInstruction } from '../../solana/programs/table.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { feeInEpoch, feeOn } from '../../solana/transfer-fees.ts'
+import { unsignedAct } from '../act.ts'
+import { trackingOf } from '../building.ts'
+import { fault } from '../locks/checks.ts'
+import { refusalsOf } from '../refusals.ts'
+import { admissionOf } from './admission.ts'
+import {
+  nextClaim,
+  noClaim,
+  noDeposit,
+  noRefund,
+  noWithdrawal,
+  requireBuyer,
+  type Sale,
+  withTokens,
+} from './buyer-state.ts'
+import {
+  aroundPayment,
+  aroundPayout,
+  openingForTokens,
+  type Purse,
+  readPurse,
+  requireMovable,
+  unwraps,
+} from './purse.ts'
+
+export { getBuyer } from './buyer-state.ts'
 
 type Routes = Api['raises']
+type Plain = PlainInstruction | Awaited<ReturnType<typeof openingForTokens>>
 
-export async function getBuyer(_context: Context, _input: Input<Routes['buyer']>): Promise<Result<Routes['buyer']>> {
-  throw internal('not built yet')
+/** What every act of a buyer has in common. */
+async function acted({ raise }: Sale, buyer: string, instructions: readonly Plain[], units: number) {
+  const sdk = await sdkInstructions()
+  const all = instructions.map((one) => ('programId' in one ? one : sdk(one)))
+  return {
+    payer: buyer,
+    requiredProgram: PROGRAMS.presale,
+    fallbackUnits: units,
+    onFailedSimulation: refusalsOf(PROGRAMS.presale.name, 'Token program', 'Token-2022 program'),
+    tracked: trackingOf('raise', raise.address, []),
+    build: (envelope: Parameters<typeof compileUnsigned>[0]) => compileUnsigned(envelope, all),
+  }
 }
 
-export async function deposit(_context: Context, _input: Input<Routes['deposit']>): Promise<Result<Routes['deposit']>> {
-  throw internal('not built yet')
+const namesOf = ({ raise, round }: Sale, buyer: string) => ({
+  ...{ id: raise.address, buyer, round: round + 1, quote_mint: raise.quoteMint, mint: raise.mint },
+})
+const placeOf = ({ raise, round }: Sale, owner: string) => ({
+  escrow: raiseEscrowAddress(raise.address, owner, round),
+  owner,
+})
+const said = (warnings: readonly string[]) => (warnings.length > 0 ? { warnings: [...warnings] } : {})
+
+export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => {
+  const { id, buyer } = input
+  const sale = await requireBuyer(context, { id, wallet: buyer, round: input.round })
+  const { raise, round, escrow, at } = sale
+  const purse = await readPurse(context, raise, buyer)
+  const asked = BigInt(input.amount)
+  const admission = await admissionOf(context, sale, buyer, input)
+  const limits = depositLimits(raise, { round, deposited: escrow?.deposited ?? 0n, cap: admission.cap }, at)
+  const text = (units: bigint) => tokenText(raise.quoteMint, units, purse.quote?.decimals)
+  if (limits.most === 0n) throw noDeposit(sale, limits.bound, text)
+  if (asked < limits.least || asked > limits.most) {
+    const message = `amount: ${text(asked)} cannot be deposited now, but from ${text(limits.least)} to ${text(limits.most)}`
+    const { least, most, bound } = limits
+    throw fault('amount', message, { least: String(least), most: String(most), bound })
+  }
+  requireMovable(purse, 'quotes')
+  const moved = wholePart(raise.price, asked)
+  const { feeBps } = roundOf(raise, round)
+  const fee = feeOnTop(moved, feeBps)
+  const own = { round, deposited: escrow?.deposited ?? 0n }
+  const rent = escrow === null ? await rentFor(context.chain, PRESALE_ESCROW_BYTES) : 0n
+  await requireMoney(context, sale, purse, { sum: moved + fee, rent, text })
+  const place = { ...placeOf(sale, buyer), payer: buyer }
+  const { before, after } = await aroundPayment(purse, raise, moved + fee)
+  const opened =
+    admission.proven === null
+      ? escrowInstruction(id, place)
+      : provenEscrowInstruction(id, place, { round, ...admission.proven })
+  const paid = { escrow: place.escrow, payer: buyer, from: purse.quotes.address, amount: asked }
+  const acts = [...before, ...(escrow === null ? [opened] : []), depositInstruction(raise, paid), ...after]
+  return {
+    ...(await acted(sale, buyer, acts, RAISE_UNITS.deposit)),
+    summary: {
+      ...namesOf(sale, buyer),
+      amount: String(moved),
+      fee: String(fee),
+      buys: String(tokensOf(raise, own, moved) - tokensOf(raise, own)),
+      rent: String(rent),
+      ...said([
+        ...(moved === asked ? [] : [`${text(asked - moved)} stay with you, because they do not buy a whole unit`]),
+        ...depositWarnings(sale, purse),
+      ]),
+    },
+  }
+})
+
+/** What a buyer should know before it pays. */
+function depositWarnings({ raise, round }: Sale, { token }: Purse): string[] {
+  const held = (['mintAuthority', 'freezeAuthority'] as const).flatMap((power) =>
+    token?.[power]
+      ? [
+          `${token[power]} holds the ${power === 'mintAuthority' ? 'mint' : 'freeze'} authority of the token: it can ${power === 'mintAuthority' ? 'mint any number more' : 'stop claims while the creator takes the money'}`,
+        ]
+      : [],
+  )
+  return [
+    ...held,
+    ...(raise.price === null
+      ? ['How many tokens the deposit buys is known when the raise ends: other deposits lower it']
+      : []),
+    ...(raise.withdrawable ? [] : ['It cannot be withdrawn before the end']),
+    ...(raise.withdrawable && roundOf(raise, round).feeBps > 0 ? ['A withdrawal does not return the fee'] : []),
+    `The creator ${raise.creator} takes what is raised; nothing on chain makes it open a pool`,
+  ]
 }
 
-export async function withdrawDeposit(
-  _context: Context,
-  _input: Input<Routes['withdraw']>,
-): Promise<Result<Routes['withdraw']>> {
-  throw internal('not built yet')
+interface Cost {
+  sum: bigint
+  rent: bigint
+  text(units: bigint): string
 }
 
-export async function claimBought(_context: Context, _input: Input<Routes['claim']>): Promise<Result<Routes['claim']>> {
-  throw internal('not built yet')
+/** Throws bad_request if the buyer cannot pay for the deposit, the fee of the network and the accounts. */
+async function requireMoney({ chain }: Context, { raise }: Sale, purse: Purse, { sum, rent, text }: Cost) {
+  const { buyer, lamports, quotes } = purse
+  const isSol = raise.quoteMint === WRAPPED_SOL
+  const have = quotes.state?.amount ?? 0n
+  if (!isSol && have < sum) {
+    const message = `amount: ${buyer} has ${text(have)}, but ${text(sum)} are needed, with the fee`
+    throw fault('amount', message, { have: String(have), need: String(sum) })
+  }
+  const opened = unwraps(purse, raise) ? await rentFor(chain, TOKEN_ACCOUNT_SIZE) : 0n
+  const need = (isSol ? sum : 0n) + rent + opened + LAMPORTS_PER_SIGNATURE
+  if (lamports >= need) return
+  const parts = `${isSol ? 'deposit, fees and rent' : 'rent and the network fee'}${opened > 0n ? `, of which ${tokenText(null, opened)} come back at once` : ''}`
+  const message = `buyer: ${buyer} has ${tokenText(null, lamports)}, but ${tokenText(null, need)} are needed for ${parts}`
+  throw fault('buyer', message, { have: String(lamports), need: String(need) })
 }
 
-export async function refundDeposit(
-  _context: Context,
-  _input: Input<Routes['refund']>,
-): Promise<Result<Routes['refund']>> {
-  throw internal('not built yet')
+/** The deposits of a buyer that must be there. */
+async function requireDeposit(context: Context, asked: { id: string; buyer: string; round: number }) {
+  const { id, buyer } = asked
+  const sale = await requireBuyer(context, { id, wallet: buyer, round: asked.round })
+  const { escrow } = sale
+  if (escrow === null) {
+    const message = `${buyer} has no deposit in round ${asked.round} of the raise ${id}: it never had one, or everything is paid out`
+    throw fault('buyer', message, { reason: 'no_deposit' })
+  }
+  return { sale, escrow, purse: await readPurse(context, sale.raise, buyer) }
 }
+
+/** What arrives as wrapped SOL, because the buyer had some before. */
+const wrappedWarning = (purse: Purse, { raise }: Sale): string[] =>
+  raise.quoteMint === WRAPPED_SOL && !unwraps(purse, raise)
+    ? [`It arrives as wrapped SOL in ${purse.quotes.address}, which was open before`]
+    : []
+
+export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, input) => {
+  const { buyer } = input
+  const { sale, escrow, purse } = await requireDeposit(context, input)
+  const { raise, at, round } = sale
+  const text = (units: bigint) => tokenText(raise.quoteMint, units, purse.quote?.decimals)
+  const { all, mostOfPart } = withdrawableNow(raise, escrow, at)
+  if (all === 0n) throw noWithdrawal(sale)
+  const asked = input.amount === undefined ? all : BigInt(input.amount)
+  const isWhole = asked === all
+  if (!isWhole && asked > mostOfPart) {
+    const part = mostOfPart > 0n ? `, or at most ${text(mostOfPart)}, which leaves the least of a buyer` : ''
+    const message = `amount: ${text(asked)} cannot be withdrawn: withdraw all ${text(all)}${part}`
+    throw fault('amount', message, { all: String(all), most_of_part: String(mostOfPart) })
+  }
+  requireMovable(purse, 'quotes')
+  const amount = isWhole ? all : wholePart(raise.price, asked)
+  const { before, after } = await aroundPayout(purse, raise)
+  const taken = withdrawalInstruction(raise, { ...placeOf(sale, buyer), to: purse.quotes.address }, asked)
+  const { feeBps } = roundOf(raise, round)
+  return {
+    ...(await acted(sale, buyer, [...before, taken, ...after], RAISE_UNITS.withdraw)),
+    summary: {
+      ...namesOf(sale, buyer),
+      amount: String(amount),
+      fee_lost: String(isWhole ? escrow.fees : feeOnTop(amount, feeBps)),
+      remaining: String(escrow.deposited - amount),
+      ...said(wrappedWarning(purse, sale)),
+    },
+  }
+})
+
+/** Whether the last tokens are paid by now, so that the account can be closed; a refund is paid with them. */
+const isLastClaim = ({ raise, at }: Sale, escrow: RaiseEscrow): boolean => {
+  const { total, now } = claimableNow(raise, escrow, at)
+  return at >= raise.vestingEndsAt && at >= raise.releaseAt && escrow.claimed + now >= total
+}
+
+export const claimBought = unsignedAct<Routes['claim']>(async (context, input) => {
+  const { buyer, id } = input
+  const { sale, escrow, purse } = await requireDeposit(context, input)
+  const { raise, at } = sale
+  const { total, now } = claimableNow(raise, escrow, at)
+  const refund = raiseStateAt(raise, at) === 'completed' ? refundableNow(raise, escrow, at) : { deposit: 0n, fee: 0n }
+  const refunded = refund.deposit + refund.fee
+  const closes = raiseStateAt(raise, at) === 'completed' && isLastClaim(sale, escrow)
+  if (now === 0n && !closes) throw noClaim(sale, escrow, refunded, withTokens(raise, purse))
+  requireMovable(purse, 'tokens')
+  if (refunded > 0n) requireMovable(purse, 'quotes')
+  const place = placeOf(sale, buyer)
+  const around = refunded > 0n ? await aroundPayout(purse, raise) : { before: [], after: [] }
+  const acts = [
+    ...(now > 0n
+      ? [await openingForTokens(purse, raise), claimInstruction(raise, { ...place, to: purse.tokens.address })]
+      : []),
+    ...around.before,
+    ...(refunded > 0n ? [refundInstruction(raise, { ...place, to: purse.quotes.address })] : []),
+    ...around.after,
+    ...(closes ? [closeEscrowInstruction(id, place)] : []),
+  ]
+  const withheld = feeOn(feeInEpoch(purse.token?.extensions ?? null, sale.epoch), now)
+  const units = RAISE_UNITS.claim + (refunded > 0n ? RAISE_UNITS.refund : 0) + RAISE_UNITS.closeEscrow
+  return {
+    ...(await acted(sale, buyer, acts, units)),
+    summary: {
+      ...namesOf(sale, buyer),
+      amount: String(now),
+      received: String(now - withheld),
+      refunded: String(refunded),
+      remaining: String(total - escrow.claimed - now),
+      next_claim_at: closes ? null : nextClaim(sale, escrow),
+      closes,
+    },
+  }
+})
+
+export const refundDeposit = unsignedAct<Routes['refund']>(async (context, input) => {
+  const { buyer, id } = input
+  const { sale, escrow, purse } = await requireDeposit(context, input)
+  const { raise, at } = sale
+  const isFailed = raiseStateAt(raise, at) === 'failed'
+  const { deposit: returned, fee } = refundableNow(raise, escrow, at)
+  const amount = returned + fee
+  if (amount === 0n && !isFailed) throw noRefund(sale, escrow)
+  if (amount > 0n) requireMovable(purse, 'quotes')
+  const place = placeOf(sale, buyer)
+  const closes = isFailed || isLastClaimed(sale, escrow)
+  const around = amount > 0n ? await aroundPayout(purse, raise) : { before: [], after: [] }
+  const acts = [
+    ...around.before,
+    ...(amount > 0n ? [refundInstruction(raise, { ...place, to: purse.quotes.address })] : []),
+    ...around.after,
+    ...(closes ? [closeEscrowInstruction(id, place)] : []),
+  ]
+  return {
+    ...(await acted(sale, buyer, acts, RAISE_UNITS.refund + RAISE_UNITS.closeEscrow)),
+    summary: { ...namesOf(sale, buyer), amount: String(amount), closes },
+  }
+})
+
+const isLastClaimed = (sale: Sale, escrow: RaiseEscrow): boolean =>
+  isLastClaim(sale, escrow) && claimableNow(sale.raise, escrow, sale.at).now === 0n

@@ -1,0 +1,199 @@
+/** Reads what a wallet has in a raise and what it can do now, and says why it cannot do the rest. */
+import type { Api } from '../../api/index.ts'
+import type { BuyerAct } from '../../api/raises.ts'
+import type { Input, Result } from '../../api/route.ts'
+import {
+  claimableNow,
+  type DepositBound,
+  depositLimits,
+  type Raise,
+  type RaiseEscrow,
+  raiseStateAt,
+  readOpening,
+  readRaiseOfBuyer,
+  refundableNow,
+  withdrawableNow,
+} from '../../chain/programs/presale/index.ts'
+import type { Context, Services } from '../../context.ts'
+import { type ApiError, notFound } from '../../platform/errors.ts'
+import { tokenText } from '../../solana/amounts.ts'
+import { isoSeconds, unlockText } from '../../solana/lock-schedule.ts'
+import { fault } from '../locks/checks.ts'
+import { findAllowance } from './allowances.ts'
+import type { Purse } from './purse.ts'
+
+type Routes = Api['raises']
+
+/** A round of a raise, and what a wallet has in it, at a time of the chain. */
+export interface Sale {
+  raise: Raise
+  /** As the program counts, from 0. */
+  round: number
+  escrow: RaiseEscrow | null
+  /** Unix seconds of the chain. */
+  at: bigint
+  epoch: bigint
+}
+
+/** Throws not_found without a raise, bad_request for a round that it does not have. */
+export async function requireBuyer(
+  { chain }: Pick<Services, 'chain'>,
+  { id, wallet, round }: { id: string; wallet: string; round: number },
+): Promise<Sale> {
+  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
+  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
+  if (raise.rounds[round - 1] === undefined) {
+    const rounds = raise.rounds.length === 1 ? 'only one round' : `${raise.rounds.length} rounds`
+    throw fault('round', `round: the raise ${id} has ${rounds}`, { rounds: raise.rounds.length })
+  }
+  const escrow = escrows[round - 1] ?? null
+  return { raise, round: round - 1, escrow, at: BigInt(at.unixSeconds), epoch: at.epoch }
+}
+
+export async function getBuyer(
+  context: Context,
+  { id, wallet }: Input<Routes['buyer']>,
+): Promise<Result<Routes['buyer']>> {
+  const { chain } = context
+  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
+  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
+  const opening = raise.allowlist === 'merkle' ? await readOpening(chain, id) : null
+  const rounds = await Promise.all(
+    raise.rounds.map(async (_, round) => {
+      const sale = { raise, round, escrow: escrows[round] ?? null, at: BigInt(at.unixSeconds), epoch: at.epoch }
+      const found = opening && (await findAllowance(context, id, { wallet, round: round + 1 }))
+      return roundRecord(sale, found && { cap: found.cap, isOpen: typeof opening?.roots[found.version] === 'string' })
+    }),
+  )
+  const acts: [BuyerAct, 'can_deposit' | 'can_withdraw' | 'can_claim' | 'can_refund'][] = [
+    ['deposit', 'can_deposit'],
+    ['withdraw', 'can_withdraw'],
+    ['claim', 'can_claim'],
+    ['refund', 'can_refund'],
+  ]
+  const can = acts.filter(([, field]) => rounds.some((round) => round[field] !== '0')).map(([act]) => act)
+  return { id, wallet, state: raiseStateAt(raise, BigInt(at.unixSeconds)), rounds, can }
+}
+
+/** `listed` is what the stored allowlist says. */
+function roundRecord(sale: Sale, listed: { cap: bigint; isOpen: boolean } | null) {
+  const { raise, round, escrow, at } = sale
+  const { buyerMax } = raise.rounds[round] as Raise['rounds'][number]
+  const cap = escrow?.cap ?? listed?.cap ?? (raise.allowlist === 'none' ? buyerMax : null)
+  const mayOpen = escrow !== null || raise.allowlist === 'none' || listed?.isOpen === true
+  const own = escrow ?? { round, deposited: 0n, fees: 0n, claimed: 0n, isRefunded: false }
+  const limits = depositLimits(raise, { round, deposited: own.deposited, cap: cap ?? 0n }, at)
+  const most = mayOpen ? limits.most : 0n
+  const { total, now } = claimableNow(raise, own, at)
+  const refund = escrow === null ? 0n : sumOf(refundableNow(raise, escrow, at))
+  const { all } = withdrawableNow(raise, own, at)
+  const nothing = most === 0n && all === 0n && now === 0n && refund === 0n
+  return {
+    round: round + 1,
+    cap: cap === null ? null : String(cap),
+    deposited: String(own.deposited),
+    fee: String(own.fees),
+    can_deposit: String(most),
+    can_withdraw: String(all),
+    can_claim: String(now),
+    can_refund: String(refund),
+    allocation: String(total),
+    claimed: String(own.claimed),
+    next_claim_at: escrow === null ? null : nextClaim(sale, escrow),
+    note: nothing ? noteOf(sale, mayOpen, limits.bound) : null,
+  }
+}
+
+const sumOf = ({ deposit, fee }: { deposit: bigint; fee: bigint }) => deposit + fee
+
+function noteOf(sale: Sale, mayOpen: boolean, bound: DepositBound): string {
+  const { raise, escrow, at } = sale
+  const state = raiseStateAt(raise, at)
+  if (state === 'not_started' || state === 'ongoing') {
+    if (state === 'ongoing' && !mayOpen)
+      return 'It is not on the allowlist that is stored here, or that list is not open yet'
+    return boundText(sale, bound, (units) => tokenText(raise.quoteMint, units))
+  }
+  if (escrow === null) return 'The raise has ended, and it has no deposit, or everything is paid out'
+  if (state === 'failed') return 'Everything was paid back'
+  const next = nextClaim(sale, escrow)
+  return next === null ? 'Everything is claimed' : `The next tokens are released at ${next}`
+}
+
+/** When more can be claimed; during a vesting, when all can be. Null if nothing follows. */
+export function nextClaim({ raise, at }: Sale, escrow: RaiseEscrow): string | null {
+  const { next } = claimableNow(raise, escrow, at)
+  return next && isoSeconds(next.from > at ? next.from : next.until)
+}
+
+/** Writes units of the token for people. */
+export const withTokens =
+  ({ mint }: Raise, { token }: Purse) =>
+  (units: bigint): string =>
+    tokenText(mint, units, token?.decimals)
+
+type Text = (units: bigint) => string
+
+function boundText({ raise, round }: Sale, bound: DepositBound, text: Text): string {
+  const of = raise.rounds[round] as Raise['rounds'][number]
+  switch (bound) {
+    case 'not_started':
+      return `The raise starts ${unlockText(raise.startsAt)}`
+    case 'ended':
+      return `The raise ended ${unlockText(raise.endsAt)}`
+    case 'buyer_maximum':
+      return 'It has deposited as much as it may'
+    case 'raise_full':
+      return `The maximum of the raise, ${text(raise.maximum)}, is reached`
+    case 'gap_below_minimum':
+      return `The ${text(raise.maximum - raise.deposited)} that the raise still lacks are less than the least of a buyer, ${text(of.buyerMin)}, so nobody can fill them`
+  }
+}
+
+/** Why nothing can be deposited. */
+export function noDeposit(sale: Sale, bound: DepositBound, text: Text): ApiError {
+  const message = `Nothing can be deposited now: ${lowerFirst(boundText(sale, bound, text))}`
+  return fault(bound === 'buyer_maximum' ? 'buyer' : 'id', message, { reason: bound })
+}
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
+
+/** Why nothing can be withdrawn. */
+export function noWithdrawal({ raise, escrow, at }: Sale): ApiError {
+  const state = raiseStateAt(raise, at)
+  const isOver = state === 'completed' || state === 'failed'
+  const why = isOver
+    ? `it has ended${state === 'failed' ? ', and failed: take the refund (POST /v2/raises/{id}/refunds, `svc raises refund`)' : ', and its tokens can be claimed'}`
+    : raise.withdrawable && escrow?.deposited === 0n
+      ? 'nothing is deposited'
+      : 'it takes no withdrawals; if it fails, deposit and fee are returned'
+  return fault('id', `Nothing can be withdrawn from the raise ${raise.address}: ${why}`, { reason: 'not_withdrawable' })
+}
+
+/** Why nothing can be claimed. `refund` is what can be taken back meanwhile. */
+export function noClaim(sale: Sale, escrow: RaiseEscrow, refund: bigint, text: Text): ApiError {
+  const { raise, at } = sale
+  const state = raiseStateAt(raise, at)
+  const refused = (reason: string, why: string) =>
+    fault('id', `Nothing can be claimed from the raise ${raise.address} now: ${why}`, { reason })
+  if (state === 'failed') {
+    return refused('failed', 'it has failed: take the refund (POST /v2/raises/{id}/refunds, `svc raises refund`)')
+  }
+  if (state !== 'completed') return refused('too_early', `it ends ${unlockText(raise.endsAt)}`)
+  const next = nextClaim(sale, escrow)
+  if (next === null) return refused('nothing_to_claim', `all ${text(escrow.claimed)} are claimed`)
+  const also = refund > 0n ? '; the excess of the deposit can be taken back now (`svc raises refund`)' : ''
+  return refused('too_early', `the next tokens are released at ${next}${also}`)
+}
+
+/** Why nothing can be taken back. */
+export function noRefund({ raise, at }: Sale, { isRefunded }: RaiseEscrow): ApiError {
+  const state = raiseStateAt(raise, at)
+  const why =
+    state === 'completed'
+      ? isRefunded
+        ? 'the excess was paid back before'
+        : 'it is completed, and nothing exceeds its maximum: claim the tokens'
+      : `it ends ${unlockText(raise.endsAt)}, and returns deposits only if it fails`
+  return fault('id', `Nothing can be taken back from the raise ${raise.address}: ${why}`, { reason: 'no_refund' })
+}
