@@ -60,5 +60,6 @@ export async function admissionOf(
     const message = `id: the allowlist of the raise ${address} is not open yet: its creator writes its root on chain first (POST /v2/raises/{id}/openings, \`svc raises open\`)`
     throw fault('id', message, { reason: 'not_open' })
   }
-  return { cap: found.cap, proven: found }
+  const { cap: listed, proof: siblings, config } = found
+  return { cap: listed, proven: { cap: listed, proof: siblings, config } }
 }
