@@ -270,7 +270,7 @@ describe('mode signed', () => {
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')
     }
-    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(18)
+    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(22)
   })
 })
 

@@ -2,7 +2,7 @@
 import { PublicKey } from '@solana/web3.js'
 import { mountRoutes } from '../../daemon/routes/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
-import { A, HASH, MINIMAL, routes, U64_MAX } from '../api/bodies.ts'
+import { A, B, HASH, MINIMAL, routes, U64_MAX } from '../api/bodies.ts'
 import { runs } from './runs.ts'
 import { entries, wallet } from './trees.ts'
 import { largestV1 } from './version1.ts'
@@ -139,6 +139,24 @@ export const COSTS: Record<string, Cost> = {
   'proposals.execute': { largest: {}, stores: 64 },
   'proposals.reclaim': { largest: {}, stores: 64 },
   'proposals.renew': { largest: {}, stores: 64 },
+  'raises.create': {
+    largest: {
+      ...{ quote_mint: B, creator: B, supply: U64_MAX, min: U64_MAX, max: U64_MAX, buyer_max: U64_MAX },
+      pool: { quote_bps: 10_000, reserve: U64_MAX },
+      allowlist: true,
+    },
+    stores: 64,
+  },
+  'raises.storeAllowlist': {
+    largest: { entries: repeat(50_000, (n) => ({ wallet: wallet(n), cap: '1000000', round: 1 })) },
+    stores: 64,
+  },
+  'raises.open': { largest: { root: HASH, url: `https://example.com/${'u'.repeat(230)}` }, stores: 64 },
+  'raises.deposit': { largest: { cap: U64_MAX, proof: repeat(20, () => HASH), amount: U64_MAX }, stores: 64 },
+  'raises.withdraw': { largest: { amount: U64_MAX }, stores: 64 },
+  'raises.claim': { largest: {}, stores: 64 },
+  'raises.refund': { largest: {}, stores: 64 },
+  'raises.settle': { largest: { skip_pool: true }, stores: 64 },
   'rentReclaims.create': { largest: { close_empty: true }, stores: 64 },
   'transactions.submit': {
     largest: { transaction: undefined, bundle: true, signed_transactions: repeat(5, () => TRANSACTION) },
@@ -246,7 +264,7 @@ export const ceilingOf = ({ large }: AnyRoute): number => (large ? 16 * MIB : 25
 export const urlOf = (route: AnyRoute, hook: string): string =>
   COSTS[nameOf(route)]!.path?.(hook) ??
   route.path
-    .replace('{id}', TREE)
+    .replace('{id}', route.path.startsWith('/v2/raises/') ? A : TREE)
     .replace('{kind}', 'gold_lock')
     .replace('{type}', 'mint')
     .replace(/\{\w+\}/g, A)
