@@ -69,6 +69,8 @@ export async function createApp(services: Services, { metrics, access, localRpc 
         writeRefusals = claimSponsorship(hono, kernel)
         const { claimPages } = await import('./routes/claim-pages.ts')
         claimPages(hono, kernel)
+        const { raisePages } = await import('./routes/raise-pages.ts')
+        raisePages(hono, kernel)
       }
     }
     probes(hono, kernel, measured)

@@ -1,10 +1,12 @@
-/** The head of a claim page: the title, icon and picture that a link to it shows on other sites. */
+/** The head of a claim page or a raise's page: the title, icon and picture that a link to it shows on other sites. */
 import type { PageSettings, TextsByKey } from './site-settings.ts'
 
 interface PageHead {
   settings: PageSettings
   /** The page's own texts in the default language. */
   texts: TextsByKey
+  /** Keys of the texts of the head; those of the claim page unless given. */
+  keys?: { title: string; intro: string }
   symbol: string
   /** The address of the page, ending with a slash; without it no picture is named, because its address must be absolute. */
   address: string | undefined
@@ -12,17 +14,18 @@ interface PageHead {
 
 /** Pictures that sites show beside a link; none shows an SVG. */
 const SHOWN = /\.(png|jpe?g|webp)$/
-const TITLE = '<title>Claim</title>'
+const TITLE = /<title>\w+<\/title>/
+const CLAIM_KEYS = { title: 'title', intro: 'intro' }
 const ICON = '<link rel="icon" href="data:,">'
 
 /** Fills in the head of `index.html`. The logo is a file beside it. */
-export function withHead(index: string, { settings, texts, symbol, address }: PageHead): string {
+export function withHead(index: string, { settings, texts, keys = CLAIM_KEYS, symbol, address }: PageHead): string {
   const { name, logo, language = 'en' } = settings
   const text = (key: string) =>
     (settings.texts?.[language]?.[key] ?? texts[key] ?? '').replaceAll('{symbol}', () => symbol).trim()
   const properties: Record<string, string | undefined> = {
-    title: text('title'),
-    description: text('intro'),
+    title: text(keys.title),
+    description: text(keys.intro),
     type: 'website',
     site_name: name,
     url: address,
@@ -31,7 +34,7 @@ export function withHead(index: string, { settings, texts, symbol, address }: Pa
   const tags = Object.entries(properties).flatMap(([key, value]) =>
     value === undefined ? [] : [`<meta property="og:${key}" content="${escaped(value)}">`],
   )
-  const title = [text('title'), name].filter(Boolean).join(' · ')
+  const title = [text(keys.title), name].filter(Boolean).join(' · ')
   return index
     .replace(TITLE, () => [`<title>${escaped(title)}</title>`, ...tags].join('\n'))
     .replace(ICON, (none) => (logo === undefined ? none : `<link rel="icon" href="${escaped(logo)}">`))

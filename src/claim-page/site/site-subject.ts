@@ -82,6 +82,16 @@ export function subjectText(cluster: SiteCluster, airdrops: readonly SiteAirdrop
 export const airdropText = (cluster: SiteCluster, airdrop: SiteAirdrop): string =>
   `${JSON.stringify({ format: PAGE_FORMAT, cluster, ...listed(airdrop) }, undefined, 2)}\n`
 
+/** The text of `raise.json`; `vault` should hold the creator's key, which the page confirms on chain. */
+export function raiseText(cluster: SiteCluster, raise: string, vault: SiteVault | null): string {
+  return `${JSON.stringify({ format: 'svc-raise-page/1', cluster, raise, creator_vault: vault }, undefined, 2)}\n`
+}
+
+export interface SiteVault {
+  multisig: string
+  vault_index: number
+}
+
 /** Number of rows in a block. */
 export const BLOCK_ROWS = 64
 /** Levels of a tree that a reader hashes from the rows of a block. */

@@ -46,7 +46,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
   const [accounts, settlement, vault] = await Promise.all([
     accountsAt(chain, [raise.mint, raise.quoteMint, serverMetadataAddress(id)]),
     readSettlement(chain, found, pool),
-    vaultOf(context, raise.creator, row),
+    creatorVaultOf(context, raise.creator, row),
   ])
   const [token, quote] = accounts.slice(0, 2).map((account) => (account && readMint(account))?.decimals ?? 0)
   const decimals = { token: token ?? 0, quote: quote ?? 0 }
@@ -119,7 +119,11 @@ function buyersDue(raise: Raise, now: bigint): RaiseRecord['due'] {
 }
 
 /** The address of a vault does not lead to its multisig, which is stored with the raise or known by its proposals. */
-async function vaultOf(context: Context, creator: string, row: RaiseRow | null): Promise<RaiseRecord['creator_vault']> {
+export async function creatorVaultOf(
+  context: Pick<Context, 'chain' | 'store' | 'config'>,
+  creator: string,
+  row: RaiseRow | null,
+): Promise<RaiseRecord['creator_vault']> {
   const [multisig, index] = row?.creator_vault?.split(':') ?? []
   const stored = multisig === undefined ? null : { multisig, vaultIndex: Number(index) }
   if (stored === null && keyFault(addressBytes(creator)) === null) return null

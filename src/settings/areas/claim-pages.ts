@@ -5,7 +5,8 @@ export const claimPagesSettings = define({
   'claim-pages': {
     kind: 'boolean',
     default: false,
-    about: 'Serve claim pages to everyone without a key: the page of each stored airdrop, and its sponsored claims',
+    about:
+      'Serve claim pages to everyone without a key: the page of each stored airdrop with its sponsored claims, and of each stored raise',
     project: 'it opens this machine to everyone',
   },
   'claim-page-rpc-url': {

@@ -1,0 +1,70 @@
+/** GET /raise/{id}/…: the public page of a stored raise, on which buyers deposit, claim and take back. */
+import type { Hono } from 'hono'
+import { readTokenState } from '../../src/chain/programs/tokens/index.ts'
+import { raiseText, siteCluster, tokenWords } from '../../src/claim-page/site/site-subject.ts'
+import { creatorVaultOf } from '../../src/operations/raises/reads.ts'
+import { notFound } from '../../src/platform/errors.ts'
+import { once } from '../../src/platform/timing.ts'
+import { findRaise, type RaiseRow } from '../../src/store/resources/raises.ts'
+import type { Kernel } from '../kernel.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
+import {
+  answer,
+  indexFile,
+  jsonFile,
+  type PageFile,
+  publicAddress,
+  readSite,
+  refusal,
+  type Site,
+  securityPolicy,
+  siteFile,
+} from './public-pages.ts'
+
+export function raisePages(hono: Hono<RequestEnv>, kernel: Kernel): void {
+  const site = once(() => readSite(kernel, 'raise-page'))
+  site().catch((error) => kernel.log.error({ err: error }, 'the settings of raise pages are invalid'))
+  hono.get('/raise/:id', async (c) => {
+    c.env.route = '/raise/{id}'
+    // The page's paths are relative to its folder; a link may name a wallet.
+    const { search } = new URL(c.req.url)
+    return new Response(null, {
+      status: 308,
+      headers: { Location: `./${encodeURIComponent(c.req.param('id'))}/${search}`, 'X-Request-Id': c.env.requestId },
+    })
+  })
+  hono.get('/raise/:id/:path{.*}', async (c) => {
+    const record = c.env
+    record.route = '/raise/{id}/{path}'
+    const { id, path } = c.req.param()
+    try {
+      if (record.fault !== undefined) throw record.fault
+      const row = await findRaise(kernel.store.db, id)
+      if (row === null) throw notFound('This raise does not exist here')
+      const file = await pageFile(kernel, await site(), row, path === '' ? 'index.html' : path)
+      return answer(record, file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site))
+    } catch (thrown) {
+      return refusal(kernel, record, thrown, 'Raise')
+    }
+  })
+}
+
+async function pageFile(kernel: Kernel, site: Site, row: RaiseRow, path: string): Promise<PageFile> {
+  if (path === 'index.html') {
+    const address = publicAddress(kernel, `raise/${row.id}`)
+    return indexFile(site, { title: 'raiseTitle', intro: 'raiseIntro', symbol: symbolOf(kernel, row), address })
+  }
+  if (path === 'raise.json') {
+    const [genesis, vault] = await Promise.all([kernel.chain.genesisHash(), creatorVaultOf(kernel, row.creator, row)])
+    const told = vault && { multisig: vault.multisig, vault_index: vault.vault_index }
+    return jsonFile(raiseText(siteCluster(genesis), row.id, told))
+  }
+  const file = siteFile(site, path)
+  if (file === null) throw notFound('This page has no such file')
+  return file
+}
+
+async function symbolOf({ chain }: Kernel, { mint }: RaiseRow): Promise<string> {
+  const { metadata } = await readTokenState(chain, mint)
+  return tokenWords(mint, metadata?.name, metadata?.symbol).symbol
+}
