@@ -19,6 +19,8 @@ const MOST_AHEAD = 31n * 86_400n
 const FEE_OF_BPS = 100_000n
 /** The numbers of the program for a fee that is taken in the quote, and for times in seconds. */
 const [FEE_IN_QUOTE, BY_TIME] = [1, 1]
+/** The pool is read a moment after the clock. */
+const MOMENT = 10n
 
 /** The only custom pool of the token and its quote. */
 export interface PairPool {
@@ -32,6 +34,10 @@ export interface PairPool {
   fee: bigint
   feeMode: number
   activationType: number
+  /** When trading begins. */
+  activationPoint: bigint
+  /** Whether its fee never changes, and nobody may trade before the others. */
+  isPlain: boolean
   /** Liquidity of all positions that is locked for good. */
   locked: bigint
   /** The largest position of the raise's creator; null without one. */
@@ -110,7 +116,7 @@ function poolDue(state: SettlementState): PoolDue {
   const whole = raisePool(plan, sum)
   if (typeof whole === 'string') return { blocked: `The pool ${whole}` }
   if (pool === null) return openingDue(state, isEarly ? seedOf(whole) : whole, isEarly)
-  if (!isPlanned(pool, raise, plan, whole)) return { blocked: foreignText(pool) }
+  if (!isPlanned(pool, raise, plan, whole) || !opensInTime(pool, state, isEarly)) return { blocked: foreignText(pool) }
   // Half is enough: the fee of the token's transfers may have changed since.
   if (isEarly || (whole.locked > 0n ? 2n * pool.locked >= whole.locked : true)) return NOTHING
   return additionDue(state, pool, whole)
@@ -142,7 +148,7 @@ function lacking({ tokens, raise }: SettlementState, of: RaisePool): PoolDue | n
   return { blocked: `${need}, and the account of its creator ${raise.creator} has ${tokens}` }
 }
 
-/** Anybody can open a pool in the creator's name, so its price and fee must be those of the plan, too. */
+/** Anybody can open a pool in the creator's name, so all of its terms must be those of the plan, too. */
 const isPlanned = (pool: PairPool, { creator }: Raise, plan: PoolPlan, { sqrtPrice }: RaisePool): boolean =>
   pool.creator === creator &&
   pool.firstPrice === sqrtPrice &&
@@ -150,7 +156,14 @@ const isPlanned = (pool: PairPool, { creator }: Raise, plan: PoolPlan, { sqrtPri
   pool.range.highest === FULL_RANGE.highest &&
   pool.fee === BigInt(plan.fee_bps) * FEE_OF_BPS &&
   pool.feeMode === FEE_IN_QUOTE &&
-  pool.activationType === BY_TIME
+  pool.activationType === BY_TIME &&
+  pool.isPlain
+
+/** A raise that has ended early does not show for which end its pool was opened. */
+function opensInTime({ activationPoint }: PairPool, { raise, plan, at }: SettlementState, isEarly: boolean): boolean {
+  if (isEarly) return activationPoint === raise.endsAt
+  return plan?.when === 'before_end' || activationPoint <= at + MOMENT
+}
 
 const foreignText = ({ address, creator }: PairPool): string =>
   `The only pool of this pair, ${address}, was opened otherwise than planned, in the name of ${creator}`

@@ -36,6 +36,7 @@ const WHOLE = opened(raisePool(PLAN, raisedSum(RAISE)))
 const OPEN: PairPool = {
   ...{ address: someAddress(), creator: CREATOR, firstPrice: WHOLE.sqrtPrice, price: WHOLE.sqrtPrice },
   ...{ range: FULL_RANGE, fee: 10_000_000n, feeMode: 1, activationType: 1, locked: WHOLE.liquidity, position: null },
+  ...{ activationPoint: END, isPlain: true },
 }
 const DONE = { raise: { ...RAISE, creatorWithdrawn: true, feesCollected: true, unsoldDone: true } }
 const due = (more: Partial<SettlementState>) => dueActs({ ...STATE, ...more })
@@ -71,6 +72,8 @@ describe('what is due for the creator of a raise', () => {
     ['another fee', { fee: 10_100_000n }],
     ['fees in the token', { feeMode: 0 }],
     ['times in slots', { activationType: 0 }],
+    ['another fee later, or a vault that may buy first', { isPlain: false }],
+    ['trading much later', { activationPoint: END + 3_600n }],
   ] as const)('is no pool beside one with %s', (_, wrong) => {
     const { acts, blocked } = due({ ...DONE, pool: { ...OPEN, ...wrong } })
     expect(acts).toEqual([])
@@ -106,7 +109,9 @@ describe('a pool before the end', () => {
   })
 
   it('is left alone until the end, and gets the rest then', () => {
-    expect(due({ plan, pool, at: END - 1n }).acts).toEqual([])
+    expect(due({ plan, pool, at: END - 1n })).toMatchObject({ acts: [], blocked: null })
+    const sooner = { ...pool, activationPoint: END - 1n }
+    expect(due({ plan, pool: sooner, at: END - 2n }).blocked).toContain('otherwise than planned')
     const { acts, pool: rest } = due({ plan, pool, raise: taken })
     expect(acts).toEqual(['add_liquidity', 'lock_liquidity'])
     expect([rest?.liquidity, rest?.locked]).toEqual([whole.liquidity - seed.liquidity, whole.locked])

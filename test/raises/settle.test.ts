@@ -1,11 +1,15 @@
 /** Settlements of raises over HTTP, on the real programs: each amount to the unit, whatever was done before. */
 import * as spl from '@solana/spl-token'
 import { describe, expect, it } from 'vitest'
+import { type PoolPlan, raisedSum, raisePool, seedOf } from '../../src/solana/raise-pool.ts'
 import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
 import { withFee } from '../support/locks.ts'
 import { FIRST_COME, FIXED, giveUp, lacksPresale, PRO_RATA } from '../support/new-raises.ts'
 import { POOL, settledRaises } from '../support/settled-raises.ts'
 import { addressOf, SOL } from '../support/wallets.ts'
+
+/** Ten steps of an hour, and where the data of a pool's opening has them. */
+const [FALLING, AT_SCHEDULE] = [[10, 0, 16, 14, 0, 0, 0, 0, 0, 0, 1], 16]
 
 const lacks = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2 in the program cache')
 
@@ -200,6 +204,26 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     raises.give(stranger, 1_000n)
     expect(await raises.squat(stranger, raises.seller)).toBeNull()
     raises.end(id)
+    expect(await raises.refusedSettle(id)).toEqual(['skip_pool', expect.stringContaining('otherwise than planned')])
+  })
+
+  const hostile: [string, { change?: (data: Buffer) => void; seconds?: bigint }][] = [
+    ['a fee that falls', { change: (data) => data.set(FALLING, AT_SCHEDULE) }],
+    ['a later opening', { seconds: 30n }],
+  ]
+  it.each(hostile)('adds nothing to a pool in the name of the creator with %s', async (_, { seconds, ...how }) => {
+    const raises = await settledRaises()
+    const { id } = await raises.create({ pool: POOL })
+    raises.buy(id, 5n * SOL)
+    raises.end(id)
+    const plan: PoolPlan = (await raises.ask('GET', `/v2/raises/${id}`)).json.data.pool
+    const planned = raisePool(plan, raisedSum(raises.read(id)))
+    if (typeof planned === 'string') throw new Error(planned)
+    const [stranger, of] = [raises.buyer(), seedOf(planned)]
+    raises.give(stranger, of.tokens)
+    const later = seconds && { activationPoint: BigInt(raises.chain.unixTimestamp()) + seconds }
+    const { fee_bps: feeBps } = plan
+    expect(await raises.squat(stranger, raises.seller, { of, feeBps, ...later, ...how })).toBeNull()
     expect(await raises.refusedSettle(id)).toEqual(['skip_pool', expect.stringContaining('otherwise than planned')])
   })
 

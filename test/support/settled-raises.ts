@@ -15,7 +15,7 @@ import {
   raiseEscrowAddress,
 } from '../../src/chain/programs/presale/index.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { FULL_RANGE, type PoolPlan, raisePool } from '../../src/solana/raise-pool.ts'
+import { FULL_RANGE, type PoolPlan, type RaisePool, raisePool } from '../../src/solana/raise-pool.ts'
 import { type Mint, type MintOptions, run, tokenAccountOf, unitsIn } from './gold.ts'
 import { raisesOn } from './new-raises.ts'
 import { embeddedNode } from './node.ts'
@@ -27,6 +27,12 @@ import { addressOf, SOL } from './wallets.ts'
 /** Half of what is raised, at the price of the raise. */
 export const POOL = { quote_bps: 5_000, reserve: '2500000000000' } as const
 
+interface Squat {
+  of?: RaisePool
+  feeBps?: number
+  activationPoint?: bigint
+  change?: (data: Buffer) => void
+}
 const SQUAT: PoolPlan = {
   ...{ quote_bps: 10_000, reserve: '1000', price: 'reserve', price_bps: 10_000 },
   ...{ fee_bps: 9_900, locked_bps: 0, when: 'after' },
@@ -135,19 +141,24 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
     },
     give: (to: Keypair, amount: bigint) => giveTo(to.publicKey, amount),
     giveTo: (to: string, amount: bigint) => giveTo(new PublicKey(to), amount),
-    /** Tries to open the pair's only pool with 1,000 raw units at another price, in the name of `creator`. Answers the error. */
-    async squat(by: Keypair, creator = by) {
+    /**
+     * Tries to open the pair's only pool in the name of `creator`, by default with 1,000 raw units at another price.
+     * Answers the error.
+     */
+    async squat(by: Keypair, creator = by, { of, feeBps = 9_900, activationPoint, change }: Squat = {}) {
       const nft = Keypair.generate()
       const pool = await freshPool({ mint })
       const silly = raisePool(SQUAT, { raised: 1_000_000n, price: { quote: 1_000_000n, tokens: 1_000n } })
       if (typeof silly === 'string') throw new Error(silly)
       const [tokenA, tokenB] = [openAccount(by, token), openAccount(by, WSOL)].map((account) => account.toBase58())
       const opened = await initializePool(
-        { creator: addressOf(by), positionNft: addressOf(nft), feeBps: 9_900 },
+        { creator: addressOf(by), positionNft: addressOf(nft), feeBps },
         pool,
-        { ...FULL_RANGE, ...silly },
+        { ...FULL_RANGE, ...(of ?? silly) },
         { tokenA: tokenA!, tokenB: tokenB! },
+        activationPoint,
       )
+      change?.(opened.data)
       // The creator of a pool does not sign.
       opened.keys[0]!.pubkey = creator.publicKey
       const wrap = await wrapping(addressOf(by), WRAPPED_SOL, tokenB!, 2_000_000n)

@@ -1,6 +1,7 @@
 /** Opens the pool of a raise from what its creator holds, adds what is raised, and locks a part of it for good. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ByteReader } from '../../../solana/byte-reader.ts'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import type { PairPool } from '../../../solana/raise-due.ts'
 import { FULL_RANGE, type RaisePool } from '../../../solana/raise-pool.ts'
@@ -87,7 +88,19 @@ export async function readPairPool(
     fee: new ByteReader(fields.data).u64(),
     feeMode: fields.collect_fee_mode,
     activationType: fields.activation_type,
+    activationPoint: fields.activation_point,
+    isPlain: isPlain(fields),
     locked: fields.permanent_lock_liquidity,
     position: largest && { ...largest, liquidity: sizeOf(largest) },
   }
 }
+
+type PoolFields = NonNullable<ReturnType<typeof DAMM_V2.decode<'pool'>>>
+/** Size of the first fee, which schedules and limits of it follow. */
+const CLIFF_FEE_BYTES = 8
+
+const isPlain = ({ data, initialized, compounding_fee_bps, whitelisted_vault }: PoolFields): boolean =>
+  data.subarray(CLIFF_FEE_BYTES).every((byte) => byte === 0) &&
+  initialized === 0 &&
+  compounding_fee_bps === 0 &&
+  whitelisted_vault === SYSTEM_PROGRAM
