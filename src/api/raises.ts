@@ -373,7 +373,7 @@ export const raises = {
     ...ACT,
     summary: 'Store who may deposit, and how much',
     description:
-      'The server answers proofs of it at /raise/{id}/{registry}/{wallet}. The same list again, in any order, changes nothing. Another one replaces it, for the key that stored it, while its root is not on chain. Later a list can only add wallets and raise caps, because a root on chain stays valid. A wallet may be in several rounds, and its caps add up, which `warnings` says.',
+      'The server answers proofs of it at /raise/{id}/{registry}/{wallet}. The same list again, in any order, changes nothing. Another one is taken from the key that stored it, and replaces it while its root is not on chain. Later a list can only add wallets and raise caps, because a root on chain stays valid. A wallet may be in several rounds, and its caps add up, which `warnings` says.',
     body: writeBody({
       entries: z
         .array(z.strictObject({ wallet: address, cap: amount, round: roundNumber.default(1) }))

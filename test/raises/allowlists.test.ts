@@ -226,6 +226,16 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
     expect((await refused(it.store([entry(own, 500), entry(A, 6), entry(B, 5, 2)]))).message).toContain(its)
   })
 
+  it('grows by the key that stored it alone, so that nobody is admitted by the next opening', async () => {
+    const it = await make()
+    const [owner, other] = await Promise.all([1, 2].map(() => it.service.key({ scopes: ['airdrop:write'] })))
+    await it.store([entry(A, 5)], owner)
+    const { root } = await it.open({ url: URL })
+    expect(await refused(it.store([entry(A, 5), entry(B, 500)], other))).toMatchObject({ status: 403 })
+    expect((await it.ask('GET', `/v2/raises/${it.id}`)).json.data.root).toBe(root)
+    expect((await it.store([entry(A, 5), entry(C, 5)], owner)).status).toBe(201)
+  })
+
   it('can go back to the opened list while the longer one is not open', async () => {
     const it = await make()
     const first = [entry(A, 5)]

@@ -55,9 +55,8 @@ export async function storeAllowlist(context: Context, { id, built }: AllowlistI
     const present = await allowlistsOf(tx, id)
     if (present[0]?.root !== lists[0]?.root) throw storedMeanwhile(id)
     for (const list of present) {
-      if (open.some((each) => each.version === list.version)) continue
       requireOwner(context, list)
-      await deleteAllowlist(tx, list)
+      if (!open.some((each) => each.version === list.version)) await deleteAllowlist(tx, list)
     }
     if (!open.some((list) => list.version === version)) {
       const { apiKeyId } = context.actor
@@ -114,7 +113,7 @@ function requireOwner({ actor }: Context, { raise_id, created_by }: AllowlistRow
   const { apiKeyId, scopes } = actor
   if (created_by === apiKeyId || scopes.includes('airdrop:admin') || scopes.includes('*')) return
   throw forbidden(
-    `The allowlist of the raise ${raise_id} was stored by another API key: only that key, or one with airdrop:admin or *, replaces it`,
+    `The allowlist of the raise ${raise_id} was stored by another API key: only that key, or one with airdrop:admin or *, replaces it or adds to it`,
     { param: 'id' },
   )
 }
