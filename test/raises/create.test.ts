@@ -164,6 +164,13 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     expect((await it.build(terms)).warnings.join('\n')).toContain(warning)
   })
 
+  it('warns of tokens that are released a second after the end, with any lock of the rest', async () => {
+    const it = await open()
+    const end = it.now() + 7_200
+    const terms = { ...FIXED, pool: POOL, ends_at: isoOf(end), release_bps: 100, release_at: isoOf(end + 1) }
+    expect((await it.build(terms)).warnings.join('\n')).toContain('Only 1 seconds are left for the pool')
+  })
+
   it('at a price that holds has no warning', async () => {
     const it = await open()
     expect(await it.build({ ...FIXED, pool: POOL })).not.toHaveProperty('warnings')

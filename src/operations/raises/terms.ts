@@ -303,10 +303,10 @@ export function termWarnings(
       'Whoever claims first can open the pool of the token, at any price: send pool, or lock_seconds, to open it yourself',
     )
   }
-  if (input.pool?.when === 'after' && raise.lockSeconds < SHORT_LOCK_SECONDS) {
-    warnings.push(
-      `Only ${raise.lockSeconds} seconds are left for the pool: after them buyers can claim, and open it at any price`,
-    )
+  const atOnce = raise.releaseAt - raise.endsAt
+  const left = raise.releaseBps > 0 && atOnce < raise.lockSeconds ? atOnce : raise.lockSeconds
+  if (input.pool?.when === 'after' && left < SHORT_LOCK_SECONDS) {
+    warnings.push(`Only ${left} seconds are left for the pool: after them buyers can claim, and open it at any price`)
   }
   return warnings
 }
