@@ -1,5 +1,14 @@
 /** `svc raises`: sales of a token, whose money can open its pool. */
 import type { Noun } from '../cli/command.ts'
+import { claimVerb, depositVerb, refundVerb, withdrawVerb } from './buyer-acts.ts'
 import { openVerb } from './open.ts'
 
-export const raisesNoun: Noun = { verbs: { open: openVerb } }
+export const raisesNoun: Noun = {
+  verbs: {
+    open: openVerb,
+    deposit: depositVerb,
+    withdraw: withdrawVerb,
+    claim: claimVerb,
+    refund: refundVerb,
+  },
+}

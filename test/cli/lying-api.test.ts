@@ -22,6 +22,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Noun } from '../../commands/cli/command.ts'
 import { NOUNS } from '../../commands/cli/nouns.ts'
 import type { PoolCreated } from '../../src/api/pools.ts'
+import { raiseEscrowAddress } from '../../src/chain/programs/presale/index.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { type Guard, guardInstructions, readGuards, type TokenGuard } from '../../src/solana/guards.ts'
 import { decodeWireTransaction, isWritable } from '../../src/solana/messages.ts'
@@ -40,6 +41,7 @@ import { TINY_CURVE } from '../support/launches.ts'
 import { listedRaise } from '../support/listed-raises.ts'
 import { signed } from '../support/local-chain-transactions.ts'
 import { mapped } from '../support/mapped.ts'
+import { isoOf, raisesOn } from '../support/new-raises.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
@@ -95,6 +97,8 @@ const data =
     const found = at(instructions, program, place)
     found.data = change(Buffer.from(found.data))
   }
+const PRESALE = PROGRAMS.presale.id
+const otherRound = (raise: string) => new PublicKey(raiseEscrowAddress(raise, addressOf(own), 1))
 const LIGHTHOUSE = PROGRAMS.lighthouse.id
 const isGuard = ({ programId }: TransactionInstruction) => programId.toBase58() === LIGHTHOUSE
 /** Programs that a call may name among its accounts. */
@@ -467,6 +471,7 @@ beforeAll(async () => {
   }
   await ok(['proposals', 'execute', world.executed, ...by])
   world.listed = (await listedRaise({ ...daemon, visit: fetch, creator: own })).id
+  await makeSales(by)
   files.allowlist = cli.file('allowlist.csv', `${addressOf(friend)},500\n`)
   files.locks = cli.file('locks.csv', `wallet,amount\n${addressOf(friend)},2\n`)
   files.nfts = cli.file('nfts.csv', 'name,uri\nOne,https://example.com/1\n')
@@ -494,6 +499,22 @@ const CORE = PROGRAMS.core.id
 const LOCK = PROGRAMS.lock.id
 const DISTRIBUTOR = PROGRAMS.distributor.id
 const SQUADS = PROGRAMS.squads.id
+/** Raises of SOL with deposits of the own wallet: an ongoing one, one that has reached its minimum, and a failed one. */
+async function makeSales(by: readonly string[]) {
+  const chain = await daemon.local()
+  const on = await raisesOn({ ...daemon, services: { chain: { local: async () => chain } } } as never)
+  const ends_at = isoOf(on.now() + 600)
+  for (const [name, more, paid] of [
+    ['sale', { withdrawable: true }, '1'],
+    ['bought', { ends_at }, '1'],
+    ['failed', { ends_at }, '0.5'],
+  ] as const) {
+    world[name] = (await on.create(more)).id
+    await ok(['raises', 'deposit', world[name], paid, ...by])
+  }
+  on.at(Date.parse(ends_at) / 1_000 + 1)
+}
+
 const amountOf = (lamports: bigint) => {
   const bytes = Buffer.alloc(8)
   bytes.writeBigUInt64LE(lamports)
@@ -614,6 +635,46 @@ const CASES = casesOf({
       'another version': data(PROGRAMS.presale.id, written(amountOf(1n), 40)),
       'another raise': account(PROGRAMS.presale.id, 0),
       'another URL': data(PROGRAMS.presale.id, written(Buffer.from('https://exemple'), 12), -1),
+    },
+  },
+  'raises deposit': {
+    args: () => ['raises', 'deposit', world.sale, '0.5', '-k', files.own],
+    lies: {
+      'another raise': (all) => account(PRESALE, 0, 0, new PublicKey(world.bought))(all),
+      'a larger amount': data(PRESALE, written(amountOf(600_000_000n), 8)),
+      'another buyer': account(PRESALE, 3),
+      'another round': (all) => account(PRESALE, 3, 0, otherRound(world.sale))(all),
+      'another payer account': account(PRESALE, 4),
+      'more SOL that is wrapped': data(SYSTEM_PROGRAM, written(amountOf(600_000_000n), 4)),
+      'another account that is wrapped into': account(SYSTEM_PROGRAM, 1),
+    },
+  },
+  'raises withdraw': {
+    args: () => ['raises', 'withdraw', world.sale, '0.5', '-k', files.own],
+    lies: {
+      'another raise': (all) => account(PRESALE, 0, 0, new PublicKey(world.bought))(all),
+      'a larger amount': data(PRESALE, written(amountOf(600_000_000n), 8)),
+      'another round': (all) => account(PRESALE, 4, 0, otherRound(world.sale))(all),
+      'another receiver': account(PRESALE, 5),
+      'another receiver of what is unwrapped': account(TOKEN_PROGRAM, 1),
+    },
+  },
+  'raises claim': {
+    args: () => ['raises', 'claim', world.bought, '-k', files.own],
+    lies: {
+      'another raise': (all) => account(PRESALE, 0, 0, new PublicKey(world.sale))(all),
+      'another round': (all) => account(PRESALE, 4, 0, otherRound(world.bought))(all),
+      'another receiver': account(PRESALE, 5),
+      'another receiver of the rent': account(PRESALE, 3, -1),
+    },
+  },
+  'raises refund': {
+    args: () => ['raises', 'refund', world.failed, '-k', files.own],
+    lies: {
+      'another raise': (all) => account(PRESALE, 0, 0, new PublicKey(world.sale))(all),
+      'another round': (all) => account(PRESALE, 4, 0, otherRound(world.failed))(all),
+      'another receiver': account(PRESALE, 5),
+      'another receiver of the rent': account(PRESALE, 3, -1),
     },
   },
   'collections create': {
