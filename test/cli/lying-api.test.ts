@@ -289,6 +289,9 @@ const world = {
   pausable: '',
   paused: '',
   listed: '',
+  sale: '',
+  bought: '',
+  failed: '',
 }
 const files = {
   own: '',
