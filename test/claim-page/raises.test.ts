@@ -1,0 +1,139 @@
+/** What the page of a raise reads, believes and plans, without a browser: on the real program. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { PageFault } from '../../src/claim-page/browser/page-fault.ts'
+import { raiseSubjectOf, readCaps } from '../../src/claim-page/browser/raise/raise-files.ts'
+import { planAct, type RaiseAct } from '../../src/claim-page/browser/raise/raise-plan.ts'
+import { readRaise, readRaiseState } from '../../src/claim-page/browser/raise/raise-state.ts'
+import { SolanaNode } from '../../src/claim-page/browser/solana-node.ts'
+import type { LocalChain } from '../../src/localnet/types.ts'
+import { serveFaultyRpc } from '../support/faulty-rpc.ts'
+import { run } from '../support/gold.ts'
+import { openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
+import { lacksPresale, sdk } from '../support/raises.ts'
+import { startService } from '../support/service.ts'
+import { addressOf, SOL, walletOn } from '../support/wallets.ts'
+
+const TEXTS = resolve(import.meta.dirname, '../../src/claim-page/browser/raise/texts')
+
+it('has every text of the page of a raise in both languages, with the same placeholders', () => {
+  const read = (language: string): Record<string, string> =>
+    JSON.parse(readFileSync(`${TEXTS}/${language}.json`, 'utf8'))
+  const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([each]) => each).sort()
+  const [english, german] = [read('en'), read('de')]
+  expect(Object.keys(german)).toEqual(Object.keys(english))
+  for (const [key, text] of Object.entries(german)) {
+    expect([key, placeholders(text)]).toEqual([key, placeholders(english[key]!)])
+    expect(text.trim(), key).not.toBe('')
+  }
+})
+
+/** A chain, a node of it whose answers a test can replace, and a buyer. */
+async function chainWithNode() {
+  const service = await startService()
+  const { chain } = await walletOn(service.services)
+  const rpc = await serveFaultyRpc(chain)
+  onTestFinished(() => rpc.close())
+  const buyer = Keypair.generate()
+  chain.airdrop(addressOf(buyer), 20n * SOL)
+  return { chain, rpc, node: new SolanaNode([rpc.url], chain.genesisHash), buyer, wallet: addressOf(buyer) }
+}
+
+const subjectOf = (chain: LocalChain, { id }: SolRaise, rpc: string) =>
+  raiseSubjectOf(JSON.parse(String(raiseFiles(chain.genesisHash, id, rpc).get('raise.json'))))
+
+async function read(it: World, made: SolRaise, files = new Map<string, Buffer>()) {
+  const raise = await readRaise(it.node, made.id)
+  const file = async (path: string) => {
+    const bytes = files.get(path)
+    if (bytes === undefined) throw new PageFault('fileMissing', { file: path })
+    return JSON.parse(String(bytes))
+  }
+  const caps = await readCaps(raise, it.wallet, file)
+  const subject = subjectOf(it.chain, made, it.rpc.url)
+  return readRaiseState(it.node, { raise, subject }, { address: it.wallet, caps })
+}
+
+type World = Awaited<ReturnType<typeof chainWithNode>>
+
+/** Lands an act as the page plans it, and answers what the program was asked to do. */
+async function land(it: World, made: SolRaise, act: RaiseAct, amount = 0n, files?: Map<string, Buffer>) {
+  const state = await read(it, made, files)
+  const { instructions, expected = [] } = planAct(state, state.wallet!.parts[0]!, act, amount)
+  const { err, logs } = run(it.chain, instructions.map(sdk), [it.buyer])
+  expect(err, logs.join('\n')).toBeNull()
+  for (const { address, least, of } of expected) {
+    const account = it.chain.account(address)
+    expect(of(account && { ...account, lamports: BigInt(account.lamports) }), address).toBeGreaterThanOrEqual(least)
+  }
+  return logs.flatMap((line) => /^Program log: Instruction: (\w+)$/.exec(line)?.[1] ?? [])
+}
+
+const fault = (key: string) => expect.objectContaining({ key })
+
+describe.skipIf(lacksPresale !== '')(`the page of a raise ${lacksPresale}`, () => {
+  it('plans each act as the program takes it, and the account is closed with the last one', async () => {
+    const it = await chainWithNode()
+    const made = openSolRaise(it.chain)
+    expect(await land(it, made, 'deposit', 3n * SOL)).toEqual(['CreatePermissionlessEscrow', 'Deposit'])
+    expect(await land(it, made, 'deposit', SOL)).toEqual(['Deposit'])
+    expect(await land(it, made, 'withdraw', SOL)).toEqual(['Withdraw'])
+    await expect(land(it, made, 'claim')).rejects.toEqual(fault('effectDiffers'))
+    await expect(land(it, made, 'deposit', 3n * SOL)).rejects.toEqual(fault('effectDiffers'))
+    it.chain.advance(3_601)
+    expect(await land(it, made, 'claim')).toEqual(['Claim', 'CloseEscrow'])
+    expect((await read(it, made)).wallet!.parts[0]!.escrow).toBeNull()
+
+    const failing = openSolRaise(it.chain)
+    await land(it, failing, 'deposit', SOL)
+    it.chain.advance(3_601)
+    expect(await land(it, failing, 'refund')).toEqual(['WithdrawRemainingQuote', 'CloseEscrow'])
+    expect((await read(it, failing)).wallet!.parts[0]!.escrow).toBeNull()
+  })
+
+  it('deposits with a proof, and believes no false one', async () => {
+    const it = await chainWithNode()
+    const rounds = [{ supply: 1_000n * 10n ** 9n, buyerMin: 1n, buyerMax: 10n * SOL, feeBps: 100 }]
+    const made = openSolRaise(it.chain, { allowlist: 'merkle', rounds })
+    await expect(land(it, made, 'deposit', SOL)).rejects.toEqual(fault('notInRound'))
+    const other = addressOf(Keypair.generate())
+    const files = openToList(it.chain, made, [
+      { wallet: it.wallet, round: 0, cap: SOL },
+      { wallet: other, round: 0, cap: 2n * SOL },
+    ])
+    const [own, others] = [it.wallet, other].map((wallet) => JSON.parse(String(files.get(`0/${wallet}`))))
+    const told = (line: object) => new Map([[`0/${it.wallet}`, Buffer.from(JSON.stringify(line))]])
+    for (const line of [{ ...own, deposit_cap: Number(2n * SOL) }, others, { ...own, proof: [] }]) {
+      await expect(read(it, made, told(line))).rejects.toEqual(fault('capUnproven'))
+    }
+    await expect(read(it, made, told({ ...own, merkle_root_config: made.id }))).rejects.toEqual(fault('capUnproven'))
+    for (const line of [{ ...own, proof: [[1]] }, { ...own, deposit_cap: -1 }, { ...own, proof: 'x' }, {}]) {
+      await expect(read(it, made, told(line))).rejects.toEqual(fault('fileDamaged'))
+    }
+    expect(await land(it, made, 'deposit', SOL, files)).toEqual(['CreatePermissionedEscrowWithMerkleProof', 'Deposit'])
+  })
+
+  it('refuses the account of another program, a raise with parts of another, and a node that lies', async () => {
+    const it = await chainWithNode()
+    const [made, other] = [openSolRaise(it.chain), openSolRaise(it.chain)]
+    await expect(readRaise(it.node, made.mint)).rejects.toEqual(fault('raiseForeign'))
+    await expect(readRaise(it.node, addressOf(Keypair.generate()))).rejects.toEqual(fault('raiseNotOnChain'))
+    const account = it.chain.account(other.id)!
+    const data = [Buffer.from(account.data).toString('base64'), 'base64']
+    const lie = (value: unknown[]) => (method: string) =>
+      method === 'getMultipleAccounts' ? { result: { context: { slot: 1 }, value } } : undefined
+    // The whole account of another raise at this address: its vaults do not follow from the address.
+    it.rpc.answer = lie([{ owner: account.owner, lamports: 1, data }])
+    await expect(readRaise(it.node, made.id)).rejects.toEqual(fault('raiseForeign'))
+    it.rpc.answer = lie([{ owner: addressOf(Keypair.generate()), lamports: 1, data }])
+    await expect(readRaise(it.node, made.id)).rejects.toEqual(fault('raiseForeign'))
+    it.rpc.answer = lie([])
+    await expect(readRaise(it.node, made.id)).rejects.toEqual(fault('nodeStrange'))
+    it.rpc.answer = (method) => (method === 'getGenesisHash' ? { result: made.mint } : undefined)
+    const elsewhere = new SolanaNode([it.rpc.url], it.chain.genesisHash)
+    await expect(readRaise(elsewhere, made.id)).rejects.toEqual(fault('wrongCluster'))
+    expect(() => raiseSubjectOf({ format: 'svc-raise-page/1', raise: 'x' })).toThrow()
+  })
+})
