@@ -90,6 +90,18 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     expect(raises.wrapped(raises.wallet.publicKey)).toBeGreaterThan(SOL - 1_000n)
   })
 
+  it('plans no pool for a pair that has one', async () => {
+    const raises = await platformRaises()
+    const { id } = await raises.create({ pool: POOL })
+    raises.buy(id, 2n * SOL)
+    raises.end(id)
+    for (let i = 0; i < 8; i++) await raises.round(60)
+    const again = { payer: addressOf(raises.wallet), mint: raises.mint, ends_at: isoOf(raises.now() + HOUR) }
+    const { status, json } = await raises.ask('POST', '/v2/raises', { ...again, ...FIXED, pool: POOL })
+    const pool_address = await raises.poolAddress()
+    expect([status, json.error.param, json.error.details]).toMatchObject([400, 'pool', { pool_address }])
+  })
+
   it('says what the policy refuses, and settles once it permits it', async () => {
     const raises = await platformRaises()
     const { id } = await raises.create({ pool: POOL })
@@ -135,6 +147,18 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     ])
   })
 
+  it('leaves a raise to its creator once it is settled without the pool', async () => {
+    const raises = await platformRaises()
+    const { id } = await raises.create({ pool: POOL })
+    raises.buy(id, 2n * SOL)
+    raises.end(id)
+    const body = { payer: addressOf(raises.wallet), mode: 'signed', skip_pool: true }
+    const { status, text } = await raises.ask('POST', `/v2/raises/${id}/settlements`, body)
+    expect(status, text).toBe(200)
+    for (let i = 0; i < 8; i++) await raises.round(60)
+    expect(await raises.listed()).toMatchObject({ withdrawn: true, settle: false, pool_address: null })
+    expect(await raises.settlements()).toHaveLength(1)
+  })
   it('leaves others alone, and stops looking at what is done', async () => {
     const raises = await platformRaises()
     const { id } = await raises.create({ settle: false })

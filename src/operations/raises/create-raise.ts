@@ -2,6 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { RaiseCreated } from '../../api/raises.ts'
 import type { Result } from '../../api/route.ts'
+import { readPairPool } from '../../chain/programs/damm-v2/index.ts'
 import { memoInstruction } from '../../chain/programs/memos.ts'
 import {
   creationInstruction,
@@ -60,6 +61,7 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   const terms = checkedTerms(input, { now: BigInt(at.unixSeconds), decimals })
   requireSettler(input)
   const { creator, signs, warnings: ofCreator } = await creatorOf(context, input)
+  if (pool !== undefined) await requireNoPool(context, { mint: token.mint, quote: quote.mint, creator })
   const transferFee = feeInEpoch(token.extensions, at.epoch)
   const deposit = sentFor(transferFee, terms.supply)
   if (deposit > MAX_U64) throw fault('supply', 'supply: with the transfer fee it is more than a token account can hold')
@@ -151,6 +153,17 @@ function beforeDeposits(place: RaisePlace, terms: NewRaise & { creator: string }
     unsoldDone: false,
     rounds: terms.rounds.map((round) => ({ ...round, ...none })),
   }
+}
+
+/** A pair has one custom pool, so the planned one could never open. */
+async function requireNoPool({ chain }: Context, pair: { mint: string; quote: string; creator: string }) {
+  const found = await readPairPool(chain, pair)
+  if (found === null) return
+  throw fault(
+    'pool',
+    `pool: ${found.creator} has opened the pool of this pair already, ${found.address}, and a pair has only one: leave pool out`,
+    { pool_address: found.address, creator: found.creator },
+  )
 }
 
 function requireSettler({ settle, mode, creator_vault: vault }: CreateInput): void {

@@ -28,7 +28,8 @@ import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { feeOn } from '../../solana/transfer-fees.ts'
-import { findRaise } from '../../store/resources/raises.ts'
+import { findRaise, updateRaise } from '../../store/resources/raises.ts'
+import type { Tx } from '../../store/store.ts'
 import { act, type Plan, type Summary } from '../act.ts'
 import { newKey, trackingOf } from '../building.ts'
 import { fault } from '../locks/checks.ts'
@@ -51,9 +52,16 @@ interface Part {
   follows?: true
 }
 
-export const settleRaise = act<Route>('raise.settle', async (context, { id, payer, skip_pool }) =>
-  planSettlement(context, { id, payer, skip_pool }),
-)
+export const settleRaise: Operation = (context, input) =>
+  act<Route>(
+    'raise.settle',
+    planSettlement,
+    input.mode === 'signed' && input.skip_pool ? { record: stopSettling } : {},
+  )(context, input)
+type Operation = ReturnType<typeof act<Route>>
+
+/** Whoever settles without the pool has decided against it, so the worker must not open it later. */
+const stopSettling = (tx: Tx, summary: object) => updateRaise(tx, (summary as Summary<Route>).id, { settle: 0 })
 
 /** Throws not_found without a raise, bad_request if nothing is due or the planned pool cannot open. */
 export async function planSettlement(
