@@ -2,6 +2,8 @@
 import type { Noun } from '../cli/command.ts'
 import { claimVerb, depositVerb, refundVerb, withdrawVerb } from './buyer-acts.ts'
 import { openVerb } from './open.ts'
+import { getVerb, raisesList } from './reads.ts'
+import { settleVerb } from './settle.ts'
 
 export const raisesNoun: Noun = {
   verbs: {
@@ -10,5 +12,8 @@ export const raisesNoun: Noun = {
     withdraw: withdrawVerb,
     claim: claimVerb,
     refund: refundVerb,
+    settle: settleVerb,
+    list: raisesList,
+    get: getVerb,
   },
 }

@@ -1,0 +1,68 @@
+/** `svc raises settle`, `get` and `list` on the real programs: a raise with its pool, and one that failed. */
+import { Keypair } from '@solana/web3.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
+import { addressOf, isoOf, lacksPresale, raisesOn } from '../support/new-raises.ts'
+import { POOL } from '../support/settled-raises.ts'
+import { SOL } from '../support/wallets.ts'
+import { commandLine } from './command-line.ts'
+import { type Served, serveHere } from './served.ts'
+
+const lacks = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2 in the program cache')
+const cli = commandLine()
+let daemon: Served
+
+beforeAll(async () => {
+  if (lacks !== '') return
+  Object.assign(cli.env, { SVC_PRIORITY_FEE: 'none' })
+  daemon = await serveHere(cli.dataDir, cli.env)
+})
+afterAll(() => daemon?.stop())
+
+async function sale(more: object, paid: string) {
+  const chain = await daemon.local()
+  const on = await raisesOn({ request: daemon.request, services: { chain: { local: async () => chain } } } as never)
+  const { id, mint } = await on.create({ ends_at: isoOf(on.now() + 3_600), ...more })
+  const buyer = Keypair.generate()
+  chain.airdrop(addressOf(buyer), 10n * SOL)
+  const { file } = cli.keypair(`${id.slice(0, 8)}.json`, buyer)
+  await cli.json(['raises', 'deposit', id, paid, '-k', file])
+  const own = cli.keypair(`${id.slice(0, 8)}-creator.json`, on.seller).file
+  const end = async () => on.at(Date.parse((await on.read(id)).ends_at) / 1_000 + 1)
+  const settle = (...flags: string[]) => ['raises', 'settle', id, '-k', own, ...flags]
+  return { ...on, id, mint, buyer, end, settle }
+}
+
+describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
+  it('takes what was raised and opens the planned pool, whose amounts must be typed without a terminal', async () => {
+    const on = await sale({ pool: POOL }, '2')
+    expect((await cli.json(on.settle())).acts).toEqual(['close_price'])
+    await cli.refused(on.settle(), 'before it ends')
+    expect((await cli.svc(['raises', 'get', on.id])).stdout).toContain('ongoing')
+    await on.end()
+    const read = await cli.json(['raises', 'get', on.id])
+    expect(read).toMatchObject({ state: 'completed', withdrawn: false })
+    expect((await cli.svc(['raises', 'get', on.id])).stdout).toContain(`svc raises settle ${on.id}`)
+    await cli.refused(on.settle(), '--pool-quote')
+    const preview = await cli.json(on.settle('--dry-run', '--pool-quote', '1', '--pool-tokens', '1000'))
+    const typed = ['--pool-quote', '1', '--pool-tokens', '1000']
+    await cli.refused(on.settle('--pool-quote', '0.9', '--pool-tokens', '1000'), '--pool-quote')
+    expect(preview).toBeDefined()
+    const done = await cli.json(on.settle(...typed))
+    expect(done.acts.slice(0, 3)).toEqual(['withdraw', 'open_pool', 'lock_liquidity'])
+    expect(done.left).toEqual([])
+    await cli.refused(on.settle(...typed), 'is settled')
+    const [listed] = await cli.json(['raises', 'list', '--mint', on.mint])
+    expect(listed).toMatchObject({ id: on.id })
+    const wallet = await cli.json(['raises', 'get', on.id, '--buyer', addressOf(on.buyer)])
+    expect(wallet).toMatchObject({ wallet: addressOf(on.buyer), state: 'completed' })
+  })
+
+  it('takes the tokens of a failed raise back', async () => {
+    const on = await sale({}, '0.5')
+    await on.end()
+    const done = await cli.json(on.settle())
+    expect(done.acts).toContain('withdraw_tokens')
+    expect(done.pool_address).toBeNull()
+  })
+})
