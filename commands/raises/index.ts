@@ -1,12 +1,14 @@
 /** `svc raises`: sales of a token, whose money can open its pool. */
 import type { Noun } from '../cli/command.ts'
 import { claimVerb, depositVerb, refundVerb, withdrawVerb } from './buyer-acts.ts'
+import { createVerb } from './create.ts'
 import { openVerb } from './open.ts'
 import { getVerb, raisesList } from './reads.ts'
 import { settleVerb } from './settle.ts'
 
 export const raisesNoun: Noun = {
   verbs: {
+    create: createVerb,
     open: openVerb,
     deposit: depositVerb,
     withdraw: withdrawVerb,

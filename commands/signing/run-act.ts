@@ -53,6 +53,8 @@ export interface Act<D extends ActAnswer> {
   call(body: ActBody, options?: CallOptions): Promise<{ data: D }>
   demand: SignedRun<Unsigned<D>>['demand']
   preview(data: Unsigned<D>): readonly string[]
+  /** Keys that also sign, beside the keypair. */
+  secretKeys?(): readonly (readonly number[])[]
   show(data: D): Record<string, unknown>
   /** Decimals of the fields of `show` in raw units. */
   decimals?: FieldUnits | ((data: D) => FieldUnits)
@@ -76,13 +78,14 @@ export function signedActOf<D extends ActAnswer>(
   flags: ActFlags,
   act: Act<D>,
 ): SignedRun<Unsigned<D>> & { what: string } {
-  const { what, call, demand, preview, show, decimals } = act
+  const { what, call, demand, preview, secretKeys, show, decimals } = act
   const decimalsOf = (data: D): FieldUnits => (typeof decimals === 'function' ? decimals(data) : (decimals ?? {}))
   return {
     what,
     build: unsignedActOf(flags, act),
     demand,
     preview,
+    ...(secretKeys === undefined ? {} : { secretKeys }),
     show,
     decimals: decimalsOf,
     platform: (payer) => ({

@@ -292,6 +292,7 @@ const world = {
   sale: '',
   bought: '',
   failed: '',
+  sold: '',
 }
 const files = {
   own: '',
@@ -475,6 +476,8 @@ beforeAll(async () => {
   await ok(['proposals', 'execute', world.executed, ...by])
   world.listed = (await listedRaise({ ...daemon, visit: fetch, creator: own })).id
   await makeSales(by)
+  world.sold = (await ok([...token, '--supply', '1000'])).mint
+  await ok(['tokens', 'revoke', world.sold, 'mint', ...by, '--yes'])
   files.allowlist = cli.file('allowlist.csv', `${addressOf(friend)},500\n`)
   files.locks = cli.file('locks.csv', `wallet,amount\n${addressOf(friend)},2\n`)
   files.nfts = cli.file('nfts.csv', 'name,uri\nOne,https://example.com/1\n')
@@ -626,6 +629,26 @@ const CASES = casesOf({
     lies: {
       'another receiver': account(LOCK, 4),
       'another lock': (all) => account(LOCK, 0, 0, new PublicKey(world.lock))(all),
+    },
+  },
+  'raises create': {
+    args: () => [
+      ...['raises', 'create', world.sold, '--sale-mode', 'fixed-price', '--price', '0.001', '--min', '0.1'],
+      ...['--max', '0.5', '--ends', '7d', '--then-pool', 'standard', '-k', files.own],
+    ],
+    lies: {
+      'another creator': account(PROGRAMS.presale.id, 7, -1),
+      'another owner of the price': account(PROGRAMS.presale.id, 1),
+      'another price': data(PROGRAMS.presale.id, written(amountOf(5n), 41)),
+      'a price at which buyers can withdraw': data(PROGRAMS.presale.id, written(Uint8Array.of(0), 40)),
+      'a larger maximum': data(PROGRAMS.presale.id, written(amountOf(900_000_000n), 8), -1),
+      'a smaller minimum': data(PROGRAMS.presale.id, written(amountOf(1n), 16), -1),
+      'a later start': data(PROGRAMS.presale.id, written(amountOf(4_000_000_000n), 24), -1),
+      'a later end': data(PROGRAMS.presale.id, written(amountOf(4_000_000_000n), 32), -1),
+      'an allowlist': data(PROGRAMS.presale.id, written(Uint8Array.of(1), 40), -1),
+      'another mode': data(PROGRAMS.presale.id, written(Uint8Array.of(1), 41), -1),
+      'burnt tokens': data(PROGRAMS.presale.id, written(Uint8Array.of(1), 42), -1),
+      'another mint': (all) => account(PROGRAMS.presale.id, 0, -1, new PublicKey(world.gold))(all),
     },
   },
   'raises open': {
@@ -1362,6 +1385,15 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
       const lie = account(LOCK, 0, 0, new PublicKey(address))
       await expectRefused(CASES[`locks ${verb as 'claim'}`].args(), lie, {}, saying({ address }))
     }
+  })
+
+  it('is refused by svc raises create with other results than those that are computed here', async () => {
+    const more = (answer: Record<string, unknown>) => {
+      const preview = answer.preview as Record<string, object>
+      return { ...answer, preview: { ...preview, best: { ...preview.best, creator_gets: '1' } } }
+    }
+    const refused = /the API says creator_gets 1 for the best case, and \d+ was computed here/
+    await expectUnsigned(CASES['raises create'].args(), null, more, refused)
   })
 
   it('is refused by svc raises open with another list or another URL than was given', async () => {

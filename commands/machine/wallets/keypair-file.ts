@@ -51,6 +51,10 @@ export const readKeypair = (file: string): KeyPair =>
 export const readMintKey = (file: string): KeyPair & { secretKey: number[] } =>
   asProblems(file, { param: '--mint-keypair', next: GET_A_MINT }, () => readSecretKeyFile(file))
 
+/** The same for the creator of a raise, who signs beside the payer. */
+export const readCreatorKey = (file: string): KeyPair & { secretKey: number[] } =>
+  asProblems(file, { param: '--creator', next: GET_A_KEYPAIR }, () => readSecretKeyFile(file))
+
 function asProblems<T>(file: string, { param, next: source }: { param: string; next: string }, read: () => T): T {
   try {
     return read()
