@@ -296,6 +296,7 @@ const world = {
 }
 const files = {
   own: '',
+  seller: '',
   platform: '',
   friend: '',
   list: '',
@@ -518,6 +519,7 @@ async function makeSales(by: readonly string[]) {
     world[name] = (await on.create(more)).id
     await ok(['raises', 'deposit', world[name], paid, ...by])
   }
+  files.seller = cli.keypair('seller.json', on.seller).file
   on.at(Date.parse(ends_at) / 1_000 + 1)
 }
 
@@ -634,7 +636,7 @@ const CASES = casesOf({
   'raises create': {
     args: () => [
       ...['raises', 'create', world.sold, '--sale-mode', 'fixed-price', '--price', '0.001', '--min', '0.1'],
-      ...['--max', '0.5', '--ends', '7d', '--then-pool', 'standard', '-k', files.own],
+      ...['--max', '0.5', '--ends', '7d', '--then-pool', 'standard', '--guard', 'off', '-k', files.own],
     ],
     lies: {
       'another creator': account(PROGRAMS.presale.id, 7, -1),
@@ -701,6 +703,13 @@ const CASES = casesOf({
       'another round': (all) => account(PRESALE, 4, 0, otherRound(world.failed))(all),
       'another receiver': account(PRESALE, 5),
       'another receiver of the rent': account(PRESALE, 3, -1),
+    },
+  },
+  'raises settle': {
+    args: () => ['raises', 'settle', world.bought, '-k', files.seller],
+    lies: {
+      'another raise': (all) => account(PRESALE, 0, 0, new PublicKey(world.sale))(all),
+      'another receiver': account(PRESALE, 2),
     },
   },
   'collections create': {
@@ -1389,7 +1398,8 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
 
   it('is refused by svc raises create with other results than those that are computed here', async () => {
     const more = (answer: Record<string, unknown>) => {
-      const preview = answer.preview as Record<string, object>
+      const preview = answer.preview as Record<string, object> | undefined
+      if (preview === undefined) return answer
       return { ...answer, preview: { ...preview, best: { ...preview.best, creator_gets: '1' } } }
     }
     const refused = /the API says creator_gets 1 for the best case, and \d+ was computed here/
