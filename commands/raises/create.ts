@@ -228,8 +228,8 @@ export const createVerb = verb({
   },
   needs: [['price', 'supply', 'round']],
   examples: [
-    'svc raises create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --sale-mode fixed-price --price 0.001 --min 10 --max 80 --ends 7d --then-pool standard --dry-run',
-    'svc raises create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --sale-mode pro-rata --supply 80000 --min 10 --max 80 --ends 7d --lock 1h --vesting 30d --dry-run',
+    'svc raises create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --sale-mode fixed_price --price 0.001 --min 10 --max 80 --ends 2026-12-31T12:00:00Z --then-pool standard --dry-run',
+    'svc raises create 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --sale-mode pro_rata --supply 80000 --min 10 --max 80 --ends 2026-12-31T12:00:00Z --lock 1h --vesting 30d --dry-run',
   ],
   async run({ mint, quote = WRAPPED_SOL, creator, creator_vault, settle, ...input }, session) {
     const [sold, paid, { now, epoch }, rentOf] = await Promise.all([

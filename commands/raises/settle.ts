@@ -1,12 +1,13 @@
 /** `svc raises settle`: takes what was raised, opens the planned pool, and does what else is due for the creator. */
 import { paths } from '../../src/api/paths.ts'
-import type { RaiseSettlement, SettlementAct } from '../../src/api/raises.ts'
+import type { RaisePool, RaiseSettlement, SettlementAct } from '../../src/api/raises.ts'
+import { addressBytes } from '../../src/solana/addresses.ts'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
-import { PRESALE } from '../../src/solana/programs/presale.ts'
+import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
 import { readKey } from '../merkle/built-record.ts'
-import { type Call, demanding, opens, type Signing, wraps } from '../signing/demand.ts'
+import { type Call, demanding, opens, type Signing, unexpectedBuild, wraps } from '../signing/demand.ts'
 import { previewLines } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
@@ -19,6 +20,9 @@ interface Settling {
   acts: readonly SettlementAct[]
   /** Raw units that go into the pool. */
   pool: { quote: bigint; tokens: bigint }
+  /** The plan as the API keeps it; null without one, and if the pool is skipped. */
+  plan: RaisePool | null
+  endsAt: number
 }
 
 /** What each act is for whoever signs it. */
@@ -48,12 +52,20 @@ function isPriceOf({ quote, tokens }: Settling['pool']): (value: string) => bool
 
 /** The calls that an act implies. All that they pay goes to accounts of the creator, who signs. */
 async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
+  requireActs(asked)
   const { payer } = of
   const { id: presale, mint, quoteMint, acts, pool } = asked
   const [quotes, tokens] = await Promise.all([of.accounts(quoteMint, payer), of.accounts(mint, payer)])
   const call = (name: string, fields: Call['fields']): Call => ({ program: PRESALE.id, call: name, fields })
   const poolCall = (name: string, fields: Call['fields']): Call => ({ program: DAMM_V2.id, call: name, fields })
-  const own = { token_a_mint: mint, token_b_mint: quoteMint }
+  const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
+  const pair = [addressBytes(mint), addressBytes(quoteMint)].sort(Buffer.compare)
+  const { address } = deriveAddress(DAMM_V2.id, Buffer.from('cpool'), pair[1] as Uint8Array, pair[0] as Uint8Array)
+  const { address: price } = deriveAddress(PRESALE.id, ...PRESALE_SEEDS.fixedPriceArgs(presale))
+  const own = { pool: address, token_a_mint: mint, token_b_mint: quoteMint }
+  const whole = pool.quote * pool.tokens * SCALE * SCALE
+  const share = BigInt(asked.plan?.locked_bps ?? 0)
+  const isEarly = acts.includes('open_pool') && !acts.includes('withdraw')
   const callsOf: Record<SettlementAct, Call> = {
     withdraw: call('creator_withdraw', { presale, owner: payer, owner_token: quotes, token_mint: quoteMint }),
     withdraw_tokens: call('creator_withdraw', { presale, owner: payer, owner_token: tokens, token_mint: mint }),
@@ -64,25 +76,58 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
       payer_token_a: tokens,
       payer_token_b: quotes,
       has_alpha_vault: 'false',
+      compounding_fee_bps: 0,
+      activation_type: 1,
+      collect_fee_mode: 1,
       sqrt_price: isPriceOf(pool),
+      liquidity: (value) => isNear(BigInt(value) ** 2n, whole),
+      data: isFeeOf(asked.plan),
+      activation_point: isEarly ? (value) => Math.abs(Number(value) - asked.endsAt) <= 1 : 'none',
     }),
     add_liquidity: poolCall('add_liquidity', {
       ...own,
       signer: payer,
       token_a_account: tokens,
       token_b_account: quotes,
+      token_a_amount_threshold: (value) => isNear(BigInt(value), pool.tokens),
+      token_b_amount_threshold: (value) => isNear(BigInt(value), pool.quote),
     }),
-    lock_liquidity: poolCall('permanent_lock_position', { signer: payer }),
+    lock_liquidity: poolCall('permanent_lock_position', {
+      pool: address,
+      signer: payer,
+      permanent_lock_liquidity: (value) => isNear(BigInt(value) ** 2n * BigInt(WHOLE_BPS) ** 2n, whole * share ** 2n),
+    }),
     collect_fee: call('creator_collect_fee', { presale, owner: payer, fee_receiving_account: quotes }),
     unsold: call('perform_unsold_base_token_action', { presale, base_mint: mint, creator_base_token: tokens }),
-    close_price: call('close_fixed_price_presale_args', { owner: payer }),
+    close_price: call('close_fixed_price_presale_args', { fixed_price_presale_args: price, owner: payer }),
   }
-  const opensEarly = acts.includes('open_pool') && !acts.includes('withdraw')
   return [
     opens(payer, payer, [mint, quoteMint], 2),
-    ...(opensEarly ? await wraps(of, payer, pool.quote) : []),
+    ...(isEarly ? await wraps(of, payer, pool.quote) : []),
     ...acts.map((act) => callsOf[act]),
   ]
+}
+
+const WHOLE_BPS = 10_000
+/** The pool counts its fee in parts of 10^9, in the first eight bytes; all others of a fee that stays are 0. */
+const isFeeOf = (plan: RaisePool | null) => (value: string) => {
+  const fee = Buffer.alloc(27)
+  fee.writeBigUInt64LE(BigInt(plan?.fee_bps ?? 0) * 100_000n)
+  return value === fee.toString('hex')
+}
+
+/** No settlement needs more. */
+const MOST_TRANSACTIONS = 8
+const POOL_ACTS: readonly SettlementAct[] = ['open_pool', 'add_liquidity', 'lock_liquidity']
+
+/** Throws if the API adds the pool to a settlement without one, or locks liquidity that it does not add. */
+function requireActs({ acts, plan }: Settling): void {
+  const ofPool = acts.filter((act) => POOL_ACTS.includes(act))
+  if (plan === null && ofPool.length > 0) throw unexpectedBuild(`it would ${ACT_WORDS[ofPool[0] as SettlementAct]}`)
+  const adds = ofPool.some((act) => act !== 'lock_liquidity')
+  if (ofPool.length > 0 && !adds) throw unexpectedBuild('it would lock liquidity that it does not add')
+  if (adds && (plan?.locked_bps ?? 0) > 0 && !acts.includes('lock_liquidity'))
+    throw unexpectedBuild('it would lock nothing, although the plan says so')
 }
 
 export const demandsSettlement = demanding(
@@ -116,6 +161,13 @@ export const settleVerb = verb({
     }
     const quoteText = (units: string) => `${tokensText(units, quote_decimals)} of ${raise.quote_mint}`
     const tokenText = (units: string) => `${tokensText(units, decimals)} of ${raise.mint}`
+    /** What all its transactions do together. */
+    let done: { acts: SettlementAct[]; quote: bigint; tokens: bigint; pool: [string, string] } = {
+      acts: [],
+      quote: 0n,
+      tokens: 0n,
+      pool: ['0', '0'],
+    }
     const outcomes: CommandOutcome[] = []
     for (let isDone = false; !isDone; ) {
       let left: readonly SettlementAct[] = []
@@ -127,7 +179,11 @@ export const settleVerb = verb({
           const pool = { quote: BigInt(quote), tokens: BigInt(tokens) }
           if (acts.includes('open_pool') || acts.includes('add_liquidity'))
             requireTyped(of, pool, typed, quoteText, tokenText)
-          return demandsSettlement(of, { id, mint: raise.mint, quoteMint: raise.quote_mint, acts, pool })
+          return demandsSettlement(of, {
+            ...{ id, mint: raise.mint, quoteMint: raise.quote_mint, acts, pool },
+            plan: skip_pool ? null : raise.pool,
+            endsAt: Date.parse(raise.ends_at) / 1_000,
+          })
         },
         preview: (data) => [
           ...data.acts.map((act) => ACT_WORDS[act]),
@@ -142,8 +198,15 @@ export const settleVerb = verb({
         ],
         show(data) {
           left = data.left
-          const { acts, quote, tokens, pool_address, pool_quote: paid, pool_tokens: put } = data
-          return { id, acts, left, quote, tokens, pool_address, pool_quote: paid, pool_tokens: put }
+          done = {
+            acts: [...done.acts, ...data.acts],
+            quote: done.quote + BigInt(data.quote),
+            tokens: done.tokens + BigInt(data.tokens),
+            pool: data.pool_tokens === '0' ? done.pool : [data.pool_quote, data.pool_tokens],
+          }
+          const [pool_quote, pool_tokens] = done.pool
+          const sums = { quote: String(done.quote), tokens: String(done.tokens), pool_quote, pool_tokens }
+          return { id, acts: done.acts, left, pool_address: data.pool_address, ...sums }
         },
         decimals: {
           ...unitsOfAll(['quote', 'pool_quote'], quote_decimals),
@@ -153,7 +216,7 @@ export const settleVerb = verb({
       outcomes.push(outcome)
       const goesOn =
         left.length > 0 && !flags.dry_run && !flags.build_only && !flags.signed && flags.squads === undefined
-      isDone = !goesOn
+      isDone = !goesOn || outcomes.length >= MOST_TRANSACTIONS
       if (goesOn) session.ui.note(`Also due: ${left.map((act) => ACT_WORDS[act]).join('; ')}`)
     }
     return outcomes.at(-1) as CommandOutcome

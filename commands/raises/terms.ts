@@ -27,7 +27,7 @@ const POOL_PLANS: Readonly<Record<string, Omit<RaisePool, 'reserve'>>> = {
 const POOL_LOCK_SECONDS = 3_600n
 
 export const TERM_FLAGS = {
-  sale_mode: required(choiceOf(['fixed-price', 'pro-rata', 'first-come'], 'How tokens are sold')),
+  sale_mode: required(choiceOf(['fixed_price', 'pro_rata', 'first_come'], 'How tokens are sold')),
   min: required(text('Least that must be deposited, or all is refunded: SOL, or whole tokens of --quote', AMOUNT)),
   max: required(text('Most that is taken', AMOUNT)),
   price: text('Fixed price: SOL for one whole token', { ...AMOUNT, conflicts: ['supply'] }),
@@ -87,7 +87,7 @@ export async function askedTerms(input: TermInput, units: RaiseUnits): Promise<A
   const { decimals, now } = units
   const paid = (typed: string, shown: string) => amountOf(typed, input.raw ? 0 : decimals.quote, shown)
   const [minimum, maximum] = [paid(input.min, '--min'), paid(input.max, '--max')]
-  const mode = input.sale_mode.replace('-', '_') as RaiseMode
+  const mode: RaiseMode = input.sale_mode
   const typed = input.round === undefined ? [input] : roundsIn(input.round)
   const sold = typed.map(({ supply }) =>
     supply === undefined ? null : amountOf(supply, input.raw ? 0 : decimals.token, '--supply'),
@@ -139,7 +139,7 @@ function priceIn(
 ): bigint | null {
   if (mode !== 'fixed_price') {
     if (typed === undefined) return null
-    throw usage('--price is only for --sale-mode fixed-price: here the deposits make the price', { param: '--price' })
+    throw usage('--price is only for --sale-mode fixed_price: here the deposits make the price', { param: '--price' })
   }
   const price = typed === undefined ? total && ((maximum << 64n) + total - 1n) / total : priceOfText(typed, decimals)
   if (price) return price

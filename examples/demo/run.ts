@@ -12,6 +12,7 @@ import { merkleTree } from './merkle-tree.ts'
 import { nft } from './nft.ts'
 import { type Daemon, startDaemon, svc } from './program.ts'
 import { fillProgramCache } from './programs.ts'
+import { raise } from './raise.ts'
 import { Report } from './report.ts'
 import { token } from './token.ts'
 
@@ -20,7 +21,7 @@ const report = new Report()
 const root = resolve(import.meta.dirname, '../..')
 
 report.title(
-  'svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched,\n  one airdropped, NFTs minted and staked, gold locked',
+  'svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched,\n  one airdropped, NFTs minted and staked, gold locked,\n  a raise settled',
 )
 let daemon: Daemon | undefined
 process.exitCode = 1
@@ -39,6 +40,7 @@ try {
   await airdrop({ dataDir, daemon, report })
   await nft({ dataDir, daemon, report })
   await gold({ dataDir, daemon, report })
+  await raise({ dataDir, daemon, report })
   await report.step('the daemon stops in order', async () => {
     const code = await running.stop()
     report.expect(code === 0, `exit code ${code}`)

@@ -635,7 +635,7 @@ const CASES = casesOf({
   },
   'raises create': {
     args: () => [
-      ...['raises', 'create', world.sold, '--sale-mode', 'fixed-price', '--price', '0.001', '--min', '0.1'],
+      ...['raises', 'create', world.sold, '--sale-mode', 'fixed_price', '--price', '0.001', '--min', '0.1'],
       ...['--max', '0.5', '--ends', '7d', '--then-pool', 'standard', '--guard', 'off', '-k', files.own],
     ],
     lies: {

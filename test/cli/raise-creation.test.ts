@@ -8,7 +8,7 @@ import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
 const [seller, other] = [cli.keypair('seller.json'), cli.keypair('other.json')]
-const FIXED = ['--sale-mode', 'fixed-price', '--price', '0.001', '--min', '10', '--max', '80', '--ends', '7d']
+const FIXED = ['--sale-mode', 'fixed_price', '--price', '0.001', '--min', '10', '--max', '80', '--ends', '7d']
 let daemon: Served
 let mint = ''
 
@@ -64,7 +64,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
       'pro rata',
       [
         '--sale-mode',
-        'pro-rata',
+        'pro_rata',
         '--supply',
         '80000',
         '--min',
@@ -84,7 +84,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
       'first come',
       [
         '--sale-mode',
-        'first-come',
+        'first_come',
         '--supply',
         '1000',
         '--min',
@@ -105,7 +105,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
       'a fixed price by its supply',
       [
         '--sale-mode',
-        'fixed-price',
+        'fixed_price',
         '--supply',
         '3000',
         '--min',
@@ -125,14 +125,14 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
     ['a part at once', [...FIXED, '--release', '25%', '--release-at', '1h', '--lock', '2h'], { release_bps: 2_500 }],
     [
       'raw units',
-      ['--sale-mode', 'pro-rata', '--supply', '80000', '--min', '20', '--max', '80', '--ends', '7d', '--raw'],
+      ['--sale-mode', 'pro_rata', '--supply', '80000', '--min', '20', '--max', '80', '--ends', '7d', '--raw'],
       { min: '20', supply: '80000' },
     ],
     [
       'rounds',
       [
         '--sale-mode',
-        'pro-rata',
+        'pro_rata',
         '--min',
         '20',
         '--max',
@@ -177,7 +177,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
 
   it('refuses what is wrong, and names the flag', async () => {
     await refused(
-      ['--sale-mode', 'pro-rata', '--price', '1', '--min', '1', '--max', '2', '--ends', '1d'],
+      ['--sale-mode', 'pro_rata', '--price', '1', '--min', '1', '--max', '2', '--ends', '1d'],
       '--price is only for',
     )
     await refused([...FIXED, '--deposit-fee', '51%'], '--deposit-fee must be a percentage from 0 to 50')
@@ -185,11 +185,11 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
     await refused([...FIXED.slice(0, -1), '90d'], /30 days/)
     await refused([...FIXED.map((each) => (each === '10' ? '80' : each))], /must be less than max/)
     await refused(
-      ['--sale-mode', 'pro-rata', '--round', 'buyer-max=1', '--min', '1', '--max', '2', '--ends', '1d'],
+      ['--sale-mode', 'pro_rata', '--round', 'buyer-max=1', '--min', '1', '--max', '2', '--ends', '1d'],
       '--round begins with its supply',
     )
     await refused(
-      ['--sale-mode', 'pro-rata', '--round', 'price=1', '--min', '1', '--max', '2', '--ends', '1d'],
+      ['--sale-mode', 'pro_rata', '--round', 'price=1', '--min', '1', '--max', '2', '--ends', '1d'],
       '--round has supply, buyer-min',
     )
     await refused([...FIXED, '--creator-vault', 'mine'], '--creator-vault is MULTISIG')
