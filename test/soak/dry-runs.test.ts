@@ -43,6 +43,19 @@ const dryVerbs = loaded
   .filter(([name, { flags }]) => 'dry_run' in flags && !name.startsWith('db '))
   .map(([name]) => name)
 
+const SALE = [
+  '--sale-mode',
+  'fixed_price',
+  '--price',
+  '0.001',
+  '--min',
+  '1',
+  '--max',
+  '4',
+  '--ends',
+  '2d',
+  '--withdrawable',
+]
 /** Every way to dry-run each command: its arguments, and the exit code, where that is not 0. */
 const RUNS: Record<string, () => string[][]> = {
   'tokens create': () => [['--name', 'Dry', '--symbol', 'DRY', '--uri', 'https://example.com/d.json', '--supply', '1']],
@@ -149,6 +162,13 @@ const RUNS: Record<string, () => string[][]> = {
     [world.list!, '--mint', world.mint!, '--decimals', '6', '--signed'],
   ],
   'airdrops push': () => [[world.stored!]],
+  'raises create': () => [[world.sold!, ...SALE]],
+  'raises open': () => [[world.sale!, '--root', 'ab'.repeat(32)]],
+  'raises deposit': () => [[world.sale!, '0.5']],
+  'raises withdraw': () => [[world.sale!, '0.1', '--raw']],
+  'raises claim': () => [[world.sale!]],
+  'raises refund': () => [[world.sale!]],
+  'raises settle': () => [[world.sale!]],
   'airdrops claim': () => [[world.airdrop!], [world.airdrop!, '--sponsor'], [world.airdrop!, '--swap-to-sol']],
 }
 /** Dry runs that fail as they should: a failure may leave nothing either. */
@@ -160,6 +180,11 @@ const FAILING = [
   'airdrops claim --swap-to-sol',
   'airdrops send --mint --decimals --signed',
   'pools migrate',
+  // The raise has no allowlist, and does not end.
+  'raises open --root',
+  'raises withdraw --raw',
+  'raises claim',
+  'raises refund',
 ]
 
 async function run(
@@ -269,6 +294,10 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     const texts = ['--symbol', 'TST', '--uri', 'https://example.com/t.json', '--supply', '1000000']
     world.mint = (await done(['tokens', 'create', '--name', 'Test', ...texts])).mint!
     env.SVC_GOLD_MINT = world.mint
+    world.sold = (await done(['tokens', 'create', '--name', 'Sold', ...texts])).mint!
+    await done(['tokens', 'revoke', world.sold, 'mint'])
+    world.sale = (await done(['raises', 'create', world.sold, ...SALE])).id!
+    await done(['raises', 'deposit', world.sale, '1'])
     world.fees = (await done(['tokens', 'create', '--name', 'Fee', ...texts, '--transfer-fee', '1%'])).mint!
     const paid = cli.file('paid.csv', `${addressOf(other)},1\n`)
     await done(['airdrops', 'send', paid, '--mint', world.fees, '--decimals', '6', '--accept-transfer-fee'])
