@@ -144,8 +144,8 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
 
   it('is the same for a repeated request with an Idempotency-Key', async () => {
     const it = await open()
-    const ask = () =>
-      it.service.request('POST', '/v2/raises', { body: it.body(), headers: { 'idempotency-key': 'r1' } })
+    const request = { body: it.body(), headers: { 'idempotency-key': 'r1' } }
+    const ask = () => it.service.request('POST', '/v2/raises', request)
     const [first, second] = [await ask(), await ask()]
     expect(second.json.data).toEqual(first.json.data)
     expect(await it.rows()).toMatchObject([{ id: first.json.data.id }])
