@@ -6,7 +6,7 @@ import { RAISE_MEMO } from '../../src/solana/memos.ts'
 import { RENT_SYSVAR, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PRESALE } from '../../src/solana/programs/presale.ts'
 import { creationInstruction, fixedPriceInstruction, type RaisePlace } from '../../src/solana/raise-acts.ts'
-import { previewRaise } from '../../src/solana/raise-preview.ts'
+import { beforeDeposits, previewRaise } from '../../src/solana/raise-preview.ts'
 import { rentRateIn } from '../../src/solana/rent.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
 import { decimalOf, groupedDecimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
@@ -107,14 +107,7 @@ function outcomes(
   { decimals, fee: transferFee, rentOf }: RaiseUnits & { rentOf: (bytes: number) => bigint },
   said: Record<(typeof CASES)[number], RaiseOutcome>,
 ): [string, string[]][] {
-  const none = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }
-  const vestingStartsAt = terms.endsAt + terms.lockSeconds
-  const raise = {
-    ...{ ...placeOf({ terms, ...asked }), ...terms, ...none, creator: '', createdAt: 0n, vestingStartsAt },
-    ...{ feesCollected: false, creatorWithdrawn: false, unsoldDone: false },
-    vestingEndsAt: vestingStartsAt + terms.vestingSeconds,
-    rounds: terms.rounds.map((round) => ({ ...round, ...none })),
-  }
+  const raise = beforeDeposits({ ...placeOf({ terms, ...asked }), ...terms, creator: '', createdAt: 0n })
   const figures = previewRaise({ raise, plan: terms.pool, decimals, transferFee, rentOf })
   for (const name of CASES) {
     const field = (Object.keys(figures[name]) as (keyof RaiseOutcome)[]).find(

@@ -14,10 +14,8 @@ const BUYER_TOKENS = ['can_claim', 'allocation', 'claimed'] as const
 const COLUMNS = ['id', 'mint', 'state', 'deposited', 'max', 'ends_at', 'settle_error'] satisfies (keyof RaiseListed)[]
 
 /** The command for what can be done. */
-const commandFor = (act: string, by: string, id: string): string => {
-  const verbs: Record<string, string> = { deposit: 'deposit', withdraw: 'withdraw', claim: 'claim', refund: 'refund' }
-  return by === 'buyers' ? `svc raises ${verbs[act] ?? act} ${id}` : `svc raises settle ${id}`
-}
+const commandFor = (act: string, by: string, id: string): string =>
+  `svc raises ${by === 'buyers' ? act : 'settle'} ${id}`
 
 function raiseRecord(raise: Raise) {
   const { rounds, due, pool, creator_vault, decimals, quote_decimals } = raise

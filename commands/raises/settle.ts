@@ -4,8 +4,9 @@ import type { RaisePool, RaiseSettlement, SettlementAct } from '../../src/api/ra
 import { addressBytes } from '../../src/solana/addresses.ts'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
+import { PRICE_ONE } from '../../src/solana/raise-amounts.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
-import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
+import { required, text, toggle, verb } from '../cli/command.ts'
 import { readKey } from '../merkle/built-record.ts'
 import { type Call, demanding, opens, type Signing, unexpectedBuild, wraps } from '../signing/demand.ts'
 import { previewLines } from '../signing/preview.ts'
@@ -41,12 +42,11 @@ export const ACT_WORDS: Record<SettlementAct, string> = {
 const isNear = (amount: bigint, wanted: bigint): boolean =>
   (amount > wanted ? amount - wanted : wanted - amount) * 1_000n <= wanted
 
-const SCALE = 1n << 64n
 /** The first price of the pool is that of its amounts, but for rounding. */
 function isPriceOf({ quote, tokens }: Settling['pool']): (value: string) => boolean {
   return (value) => {
     const root = BigInt(value)
-    return isNear(root * root * tokens, quote * SCALE * SCALE)
+    return isNear(root * root * tokens, quote * PRICE_ONE * PRICE_ONE)
   }
 }
 
@@ -63,7 +63,7 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
   const { address } = deriveAddress(DAMM_V2.id, Buffer.from('cpool'), pair[1] as Uint8Array, pair[0] as Uint8Array)
   const { address: price } = deriveAddress(PRESALE.id, ...PRESALE_SEEDS.fixedPriceArgs(presale))
   const own = { pool: address, token_a_mint: mint, token_b_mint: quoteMint }
-  const whole = pool.quote * pool.tokens * SCALE * SCALE
+  const whole = pool.quote * pool.tokens * PRICE_ONE * PRICE_ONE
   const share = BigInt(asked.plan?.locked_bps ?? 0)
   const isEarly = acts.includes('open_pool') && !acts.includes('withdraw')
   const callsOf: Record<SettlementAct, Call> = {
@@ -168,8 +168,7 @@ export const settleVerb = verb({
       tokens: 0n,
       pool: ['0', '0'],
     }
-    const outcomes: CommandOutcome[] = []
-    for (let isDone = false; !isDone; ) {
+    for (let sent = 1; ; sent++) {
       let left: readonly SettlementAct[] = []
       const outcome = await runAct<RaiseSettlement>(session, flags, {
         what: `Settle the raise ${id}`,
@@ -213,13 +212,11 @@ export const settleVerb = verb({
           ...unitsOfAll(['tokens', 'pool_tokens'], decimals),
         },
       })
-      outcomes.push(outcome)
       const goesOn =
         left.length > 0 && !flags.dry_run && !flags.build_only && !flags.signed && flags.squads === undefined
-      isDone = !goesOn || outcomes.length >= MOST_TRANSACTIONS
-      if (goesOn) session.ui.note(`Also due: ${left.map((act) => ACT_WORDS[act]).join('; ')}`)
+      if (!goesOn || sent === MOST_TRANSACTIONS) return outcome
+      session.ui.note(`Also due: ${left.map((act) => ACT_WORDS[act]).join('; ')}`)
     }
-    return outcomes.at(-1) as CommandOutcome
   },
 })
 

@@ -29,6 +29,7 @@ import {
   type Site,
   securityPolicy,
   siteFile,
+  toFolder,
 } from './public-pages.ts'
 
 /** For a list on chain, which never changes. */
@@ -42,15 +43,7 @@ export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
   const site = once(() => readSite(kernel, 'claim-page'))
   site().catch((error) => kernel.log.error({ err: error }, 'the settings of claim pages are invalid'))
   const files = pageFilesOf(kernel, site)
-  hono.get('/claim/:id', async (c) => {
-    c.env.route = '/claim/{id}'
-    // The page's paths are relative to its folder; a link may name a wallet.
-    const { search } = new URL(c.req.url)
-    return new Response(null, {
-      status: 308,
-      headers: { Location: `./${encodeURIComponent(c.req.param('id'))}/${search}`, 'X-Request-Id': c.env.requestId },
-    })
-  })
+  toFolder(hono, 'claim')
   hono.get('/claim/:id/:path{.*}', async (c) => {
     const record = c.env
     record.route = '/claim/{id}/{path}'

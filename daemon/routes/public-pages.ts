@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import type { Hono } from 'hono'
 import { pageContentType, readPageFiles, textsIn } from '../../src/claim-page/site/page-files.ts'
 import { withHead } from '../../src/claim-page/site/page-head.ts'
 import {
@@ -16,7 +17,7 @@ import { withTimeout } from '../../src/platform/timing.ts'
 import { publicRoot } from '../../src/settings/config.ts'
 import type { Kernel } from '../kernel.ts'
 import { respond } from '../pipeline/answer.ts'
-import type { RequestRecord } from '../pipeline/request-record.ts'
+import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
 import { matchesEtag } from './entity-tags.ts'
 
 /** The answer to one request of a page. */
@@ -90,6 +91,18 @@ export async function indexFile({ page, settings, texts }: Site, { title, intro,
   const head = { settings, texts, keys: { title, intro }, symbol: soon, address: address ?? settings.url }
   const text = withHead(own, head)
   return { bytes: text, type: pageContentType('index.html'), tag: tagOf(text), cache: CHECKED }
+}
+
+/** The paths of a page are relative to its folder. A link may name a wallet. */
+export function toFolder(hono: Hono<RequestEnv>, root: 'claim' | 'raise'): void {
+  hono.get(`/${root}/:id`, (c) => {
+    c.env.route = `/${root}/{id}`
+    const { search } = new URL(c.req.url)
+    return new Response(null, {
+      status: 308,
+      headers: { Location: `./${encodeURIComponent(c.req.param('id'))}/${search}`, 'X-Request-Id': c.env.requestId },
+    })
+  })
 }
 
 /** Where others reach the page; undefined if the settings do not say. */

@@ -19,20 +19,13 @@ import {
   type Site,
   securityPolicy,
   siteFile,
+  toFolder,
 } from './public-pages.ts'
 
 export function raisePages(hono: Hono<RequestEnv>, kernel: Kernel): void {
   const site = once(() => readSite(kernel, 'raise-page'))
   site().catch((error) => kernel.log.error({ err: error }, 'the settings of raise pages are invalid'))
-  hono.get('/raise/:id', async (c) => {
-    c.env.route = '/raise/{id}'
-    // The page's paths are relative to its folder; a link may name a wallet.
-    const { search } = new URL(c.req.url)
-    return new Response(null, {
-      status: 308,
-      headers: { Location: `./${encodeURIComponent(c.req.param('id'))}/${search}`, 'X-Request-Id': c.env.requestId },
-    })
-  })
+  toFolder(hono, 'raise')
   hono.get('/raise/:id/:path{.*}', async (c) => {
     const record = c.env
     record.route = '/raise/{id}/{path}'

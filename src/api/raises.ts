@@ -1,28 +1,16 @@
 /** Raises: sales of a token by the presale program, whose money can open the token's pool. Rounds count from 1. */
 import { z } from '@hono/zod-openapi'
+import { SETTLEMENT_ACTS } from '../solana/raise-due.ts'
+import { RAISE_MODES, RAISE_STATES } from '../solana/raises.ts'
 import { address, digits, hash32, hex32, mintAddress, otherWallet, u64Digits, warningsField } from './chain-scalars.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { eitherMode, unsignedPayload } from './payloads.ts'
 import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
 
-export const RAISE_MODES = ['fixed_price', 'pro_rata', 'first_come'] as const
-export const RAISE_STATES = ['not_started', 'ongoing', 'completed', 'failed'] as const
-/** What the creator can do, in the order in which a settlement does it. */
-export const SETTLEMENT_ACTS = [
-  'open_pool',
-  'withdraw',
-  'add_liquidity',
-  'lock_liquidity',
-  'collect_fee',
-  'unsold',
-  'withdraw_tokens',
-  'close_price',
-] as const
+export type { SettlementAct } from '../solana/raise-due.ts'
+
 export const BUYER_ACTS = ['deposit', 'withdraw', 'claim', 'refund'] as const
-export type RaiseMode = (typeof RAISE_MODES)[number]
-export type RaiseState = (typeof RAISE_STATES)[number]
-export type SettlementAct = (typeof SETTLEMENT_ACTS)[number]
 export type BuyerAct = (typeof BUYER_ACTS)[number]
 
 const WHOLE_BPS = 10_000

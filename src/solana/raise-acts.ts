@@ -2,15 +2,15 @@
  * The instructions of a raise, one for each act, from addresses alone, so that browsers build them, too. `from` and `to`
  * are token accounts of the mint that the act moves; all must exist.
  */
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './program-ids.ts'
+
 import { PRESALE } from './programs/presale.ts'
 import type { PlainInstruction } from './programs/table.ts'
 import type { Raise, RaiseRound, RaiseState, RaiseTerms } from './raises.ts'
+import { tokenProgramOf } from './token-programs.ts'
 
 const NO_HOOKS = { slices: [] }
 const zeros = (length: number) => new Uint8Array(length)
 const named = (name: string) => ({ name, value: null })
-const programOf = (program: Raise['tokenProgram']) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
 
 /** Addresses of a raise that is to be created; `chain/programs/presale` derives them. */
 export type RaisePlace = Pick<
@@ -56,8 +56,8 @@ export function creationInstruction(place: RaisePlace, creation: RaiseCreation):
     creator: creation.creator,
     base: place.base,
     payer: creation.payer,
-    base_token_program: programOf(place.tokenProgram),
-    quote_token_program: programOf(place.quoteTokenProgram),
+    base_token_program: tokenProgramOf(place.tokenProgram),
+    quote_token_program: tokenProgramOf(place.quoteTokenProgram),
     fixed_price_presale_args: creation.price === null ? [] : [place.fixedPriceArgs],
   }
   return PRESALE.instruction('initialize_presale', accounts, {
@@ -164,7 +164,7 @@ export const depositInstruction = (
   raise: Pick<Raise, 'address' | 'quoteVault' | 'quoteMint' | 'quoteTokenProgram'>,
   { escrow, payer, from, amount }: { escrow: string; payer: string; from: string; amount: bigint },
 ): PlainInstruction => {
-  const accounts = { escrow, payer, payer_quote_token: from, token_program: programOf(raise.quoteTokenProgram) }
+  const accounts = { escrow, payer, payer_quote_token: from, token_program: tokenProgramOf(raise.quoteTokenProgram) }
   return PRESALE.instruction('deposit', { ...quoteSide(raise), ...accounts }, { max_amount: amount, ...NO_HOOKS })
 }
 
@@ -173,14 +173,14 @@ const quoteSide = ({ address: presale, quoteVault, quoteMint, quoteTokenProgram 
   presale,
   quote_token_vault: quoteVault,
   quote_mint: quoteMint,
-  token_program: programOf(quoteTokenProgram),
+  token_program: tokenProgramOf(quoteTokenProgram),
 })
 type TokenSide = Pick<Raise, 'address' | 'baseVault' | 'mint' | 'tokenProgram'>
 const tokenSide = ({ address: presale, baseVault, mint, tokenProgram }: TokenSide) => ({
   presale,
   base_token_vault: baseVault,
   base_mint: mint,
-  token_program: programOf(tokenProgram),
+  token_program: tokenProgramOf(tokenProgram),
 })
 /** The owner signs, and gets it in a token account of its choice. */
 type Payout = EscrowPlace & { to: string }
@@ -225,7 +225,7 @@ export function creatorWithdrawalInstruction(
     state === 'completed'
       ? [raise.quoteVault, raise.quoteMint, quoteTokenProgram]
       : [raise.baseVault, raise.mint, tokenProgram]
-  const accounts = { presale, owner, owner_token: to, token_program: programOf(program), token_vault, token_mint }
+  const accounts = { presale, owner, owner_token: to, token_program: tokenProgramOf(program), token_vault, token_mint }
   return PRESALE.instruction('creator_withdraw', accounts, NO_HOOKS)
 }
 

@@ -6,7 +6,8 @@ import { type LiveRound, type Raise, type RaiseEscrow, raiseStateAt } from './ra
 
 // Prices.
 
-const ONE = 1n << 64n
+/** Prices of the program are quote units for a token unit, times this. */
+export const PRICE_ONE = 1n << 64n
 const U128 = 1n << 128n
 const WHOLE = 10_000n
 const min = (...values: bigint[]): bigint => values.reduce((least, each) => (each < least ? each : least))
@@ -25,7 +26,7 @@ export interface RaiseDecimals {
 export function priceOfText(text: string, decimals: RaiseDecimals): bigint | null {
   const [, whole = '', fraction = ''] = /^(\d{1,30})(?:\.(\d{1,30}))?$/.exec(text) ?? []
   if (whole === '') return null
-  const above = BigInt(whole + fraction) * ONE * 10n ** BigInt(decimals.quote)
+  const above = BigInt(whole + fraction) * PRICE_ONE * 10n ** BigInt(decimals.quote)
   const price = ceil(above, 10n ** BigInt(fraction.length + decimals.token))
   return price > 0n && price < U128 ? price : null
 }
@@ -52,7 +53,7 @@ export function roundPrice(
   round: number,
   decimals: RaiseDecimals,
 ): string | null {
-  if (raise.price !== null) return priceText(raise.price, ONE, decimals)
+  if (raise.price !== null) return priceText(raise.price, PRICE_ONE, decimals)
   const of = roundOf(raise, round)
   return of.deposited === 0n ? null : priceText(of.deposited, of.supply, decimals)
 }
@@ -65,16 +66,16 @@ export function roundOf(raise: Pick<Raise, 'rounds'>, round: number): LiveRound 
 }
 
 /** Tokens that an amount buys at a fixed price. */
-export const tokensAt = (price: bigint, quote: bigint): bigint => (quote * ONE) / price
+export const tokensAt = (price: bigint, quote: bigint): bigint => (quote * PRICE_ONE) / price
 /** What these tokens cost at a fixed price. */
-export const costOf = (price: bigint, tokens: bigint): bigint => ceil(tokens * price, ONE)
+export const costOf = (price: bigint, tokens: bigint): bigint => ceil(tokens * price, PRICE_ONE)
 
 /** The part of an amount that a deposit or a withdrawal moves: at a fixed price, what whole units of the token cost. */
 export const wholePart = (price: bigint | null, quote: bigint): bigint =>
   price === null ? quote : costOf(price, tokensAt(price, quote))
 
 /** The least amount of which at least `need` is moved, which is at least 1. */
-function leastAmount(price: bigint | null, need: bigint): bigint {
+export function leastAmount(price: bigint | null, need: bigint): bigint {
   return price === null ? need : costOf(price, tokensAt(price, need - 1n) + 1n)
 }
 
@@ -198,13 +199,19 @@ export interface Release {
   tokens: bigint
 }
 
+/** What a round sells: the part that is released at once, and the rest. */
+function soldParts(raise: Sale & Pick<Raise, 'releaseBps'>, round: number): { atOnce: bigint; later: bigint } {
+  const sold = soldFor(raise.price, roundOf(raise, round))
+  const atOnce = (sold * BigInt(raise.releaseBps)) / WHOLE
+  return { atOnce, later: sold - atOnce }
+}
+
 /** When the tokens of a deposit are released, in order. Each part is rounded down, so they may lack a unit of the whole. */
 export function releasesOf(raise: Raise, own: Pick<OwnDeposit, 'round' | 'deposited'>): Release[] {
-  const sold = soldFor(raise.price, roundOf(raise, own.round))
-  const atOnce = (sold * BigInt(raise.releaseBps)) / WHOLE
+  const { atOnce, later } = soldParts(raise, own.round)
   const parts = [
     { from: raise.releaseAt, until: raise.releaseAt, tokens: shareOf(raise, own, atOnce) },
-    { from: raise.vestingStartsAt, until: raise.vestingEndsAt, tokens: shareOf(raise, own, sold - atOnce) },
+    { from: raise.vestingStartsAt, until: raise.vestingEndsAt, tokens: shareOf(raise, own, later) },
   ]
   return parts.filter(({ tokens }) => tokens > 0n).sort((a, b) => Number(a.from - b.from))
 }
@@ -215,12 +222,11 @@ const shareOf = (raise: Sale, own: Pick<OwnDeposit, 'round' | 'deposited'>, toke
 
 /** Tokens of a deposit that a completed raise has released at a time, with those that were claimed. */
 function releasedAt(raise: Raise, own: OwnDeposit, at: bigint): bigint {
-  const sold = soldFor(raise.price, roundOf(raise, own.round))
-  const atOnce = (sold * BigInt(raise.releaseBps)) / WHOLE
+  const { atOnce, later } = soldParts(raise, own.round)
   const released = at >= raise.releaseAt ? shareOf(raise, own, atOnce) : 0n
   if (at < raise.vestingStartsAt) return released
   const passed = min(at - raise.vestingStartsAt, raise.vestingSeconds)
-  const vested = raise.vestingSeconds === 0n ? sold - atOnce : ((sold - atOnce) * passed) / raise.vestingSeconds
+  const vested = raise.vestingSeconds === 0n ? later : (later * passed) / raise.vestingSeconds
   return released + shareOf(raise, own, vested)
 }
 

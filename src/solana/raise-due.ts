@@ -1,5 +1,5 @@
 /** What the creator of a raise can do now, decided from what is on chain and from the plan of the pool alone. */
-import { creatorDue } from './raise-amounts.ts'
+import { creatorDue, PRICE_ONE } from './raise-amounts.ts'
 import {
   FULL_RANGE,
   type PoolPlan,
@@ -58,19 +58,22 @@ export interface SettlementState {
   at: bigint
 }
 
-export type CreatorAct =
-  | 'open_pool'
-  | 'withdraw'
-  | 'add_liquidity'
-  | 'lock_liquidity'
-  | 'collect_fee'
-  | 'unsold'
-  | 'withdraw_tokens'
-  | 'close_price'
+/** What the creator of a raise can do. */
+export const SETTLEMENT_ACTS = [
+  'open_pool',
+  'withdraw',
+  'add_liquidity',
+  'lock_liquidity',
+  'collect_fee',
+  'unsold',
+  'withdraw_tokens',
+  'close_price',
+] as const
+export type SettlementAct = (typeof SETTLEMENT_ACTS)[number]
 
 export interface DueActs {
   /** In the order in which they are done. */
-  acts: CreatorAct[]
+  acts: SettlementAct[]
   /** What goes into the pool; null if nothing does. */
   pool: RaisePool | null
   /** When the pool opens, in Unix seconds; null if at once. */
@@ -84,7 +87,7 @@ export function dueActs(state: SettlementState): DueActs {
   const { raise, at, closesPrice } = state
   const { raised, fees, returned, unsold } = creatorDue(raise, at)
   const pool = poolDue(state)
-  const acts: CreatorAct[] = []
+  const acts: SettlementAct[] = []
   if (raised > 0n) acts.push('withdraw')
   if (returned > 0n) acts.push('withdraw_tokens')
   if ('of' in pool) acts.push(pool.act, ...(pool.of.locked > 0n ? (['lock_liquidity'] as const) : []))
@@ -125,7 +128,7 @@ function poolDue(state: SettlementState): PoolDue {
 /** Before the end the maximum is what can come. */
 const mostOf = ({ maximum, price }: Raise): RaisedSum => ({
   raised: maximum,
-  price: { quote: price ?? 0n, tokens: 1n << 64n },
+  price: { quote: price ?? 0n, tokens: PRICE_ONE },
 })
 
 function openingDue(state: SettlementState, of: RaisePool, isEarly: boolean): PoolDue {

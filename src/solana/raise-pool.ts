@@ -1,5 +1,5 @@
 /** The pool that opens with a raise's money: at which price, what goes in, what is locked, and what stays with the creator. */
-import { creatorGains } from './raise-amounts.ts'
+import { creatorGains, PRICE_ONE } from './raise-amounts.ts'
 import type { RaiseTerms } from './raises.ts'
 import { squareRoot } from './square-root.ts'
 import type { TransferFee } from './token-extensions.ts'
@@ -80,7 +80,7 @@ export function raisedSum(
 ): RaisedSum {
   const { raised, returned, unsold } = creatorGains(raise)
   const sold = raise.supply - returned - unsold
-  const price = raise.price === null ? { quote: raised, tokens: sold } : { quote: raise.price, tokens: 1n << 64n }
+  const price = raise.price === null ? { quote: raised, tokens: sold } : { quote: raise.price, tokens: PRICE_ONE }
   return { raised, price, transferFee }
 }
 

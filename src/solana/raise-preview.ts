@@ -2,7 +2,7 @@
 import { LAMPORTS_PER_SIGNATURE } from './fees.ts'
 import { creatorGains, feeOnTop, priceText, type RaiseDecimals, releasesOf, withDeposits } from './raise-amounts.ts'
 import { type PoolPlan, type RaisePool, raisedSum, raisePool } from './raise-pool.ts'
-import type { LiveRound, Raise } from './raises.ts'
+import type { LiveRound, Raise, RaiseRound } from './raises.ts'
 import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
 import type { TransferFee } from './token-extensions.ts'
 
@@ -18,6 +18,29 @@ export interface PreviewedRaise {
   transferFee: TransferFee | null
   /** The lamports that make an account of so many bytes rent-exempt. */
   rentOf(bytes: number): bigint
+}
+
+type Deposited = 'deposited' | 'fees' | 'escrows' | 'claimed' | 'refunded'
+/** A raise as it is created, without what only deposits and settlements change. */
+export type UnsoldRaise = Omit<
+  Raise,
+  Deposited | 'rounds' | 'vestingStartsAt' | 'vestingEndsAt' | 'feesCollected' | 'creatorWithdrawn' | 'unsoldDone'
+> & { rounds: readonly RaiseRound[] }
+
+/** The account of a raise as it will be, before anybody deposits. */
+export function beforeDeposits(raise: UnsoldRaise): Raise {
+  const none = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }
+  const vestingStartsAt = raise.endsAt + raise.lockSeconds
+  return {
+    ...raise,
+    ...none,
+    vestingStartsAt,
+    vestingEndsAt: vestingStartsAt + raise.vestingSeconds,
+    feesCollected: false,
+    creatorWithdrawn: false,
+    unsoldDone: false,
+    rounds: raise.rounds.map((round) => ({ ...round, ...none })),
+  }
 }
 
 export type RaiseCase = 'best' | 'expected' | 'failed'

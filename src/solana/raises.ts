@@ -16,7 +16,8 @@ export const UNSOLD_ACTIONS = ['return', 'burn'] as const
 export type UnsoldAction = (typeof UNSOLD_ACTIONS)[number]
 const TOKEN_PROGRAMS = ['spl', 'token2022'] as const
 
-export type RaiseState = 'not_started' | 'ongoing' | 'completed' | 'failed'
+export const RAISE_STATES = ['not_started', 'ongoing', 'completed', 'failed'] as const
+export type RaiseState = (typeof RAISE_STATES)[number]
 
 /**
  * A round is a registry of the program: tokens of its own, at a price of their own. At a fixed price rounds share their

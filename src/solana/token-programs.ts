@@ -12,3 +12,7 @@ export const TOKEN_PROGRAM_NAMES: Readonly<Record<string, string | undefined>> =
 /** Whether the address is that of SPL Token or of Token-2022. */
 export const isTokenProgram = (address: string | undefined): boolean =>
   address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM
+
+/** The address of the token program that answers and accounts name so. */
+export const tokenProgramOf = (name: 'spl' | 'token2022'): string =>
+  name === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM

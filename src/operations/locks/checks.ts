@@ -12,8 +12,8 @@ import { decimalsProof, namedExtensions, type OnChainToken } from '../../chain/p
 import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { isoSeconds, type LockAmounts, lockAmounts } from '../../solana/lock-schedule.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { partyOf } from '../../solana/programs/jupiter-lock.ts'
+import { tokenProgramOf } from '../../solana/token-programs.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
 
 export const fault = (param: string, message: string, details?: Record<string, unknown>): ApiError =>
@@ -119,7 +119,7 @@ export async function requireLockableMint(
 
 /** The chain checks the decimals with which an amount was converted. */
 export const proofOfDecimals = (payer: string, { mint, tokenProgram, decimals }: OnChainToken) =>
-  decimalsProof(payer, { mint, program: tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM, decimals })
+  decimalsProof(payer, { mint, program: tokenProgramOf(tokenProgram), decimals })
 
 /** Says what the mint lets others do with locked tokens; empty if nothing. */
 export function mintWarnings({ extensions }: OnChainToken, epoch: bigint): string[] {

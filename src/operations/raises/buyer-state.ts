@@ -15,12 +15,13 @@ import {
   withdrawableNow,
 } from '../../chain/programs/presale/index.ts'
 import type { Context, Services } from '../../context.ts'
-import { type ApiError, notFound } from '../../platform/errors.ts'
+import type { ApiError } from '../../platform/errors.ts'
 import { tokenText } from '../../solana/amounts.ts'
 import { isoSeconds, unlockText } from '../../solana/lock-schedule.ts'
 import { fault } from '../locks/checks.ts'
 import { findAllowance } from './allowances.ts'
 import type { Purse } from './purse.ts'
+import { noRaise } from './require-raise.ts'
 
 type Routes = Api['raises']
 
@@ -41,7 +42,7 @@ export async function requireBuyer(
   { id, wallet, round }: { id: string; wallet: string; round: number },
 ): Promise<Sale> {
   const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
-  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
+  if (raise === null) throw noRaise(chain, id)
   if (raise.rounds[round - 1] === undefined) {
     const rounds = raise.rounds.length === 1 ? 'only one round' : `${raise.rounds.length} rounds`
     throw fault('round', `round: the raise ${id} has ${rounds}`, { rounds: raise.rounds.length })
@@ -56,7 +57,7 @@ export async function getBuyer(
 ): Promise<Result<Routes['buyer']>> {
   const { chain } = context
   const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
-  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
+  if (raise === null) throw noRaise(chain, id)
   const opening = raise.allowlist === 'merkle' ? await readOpening(chain, id) : null
   const rounds = await Promise.all(
     raise.rounds.map(async (_, round) => {

@@ -230,8 +230,18 @@ const isLastClaim = ({ raise, at }: Sale, escrow: RaiseEscrow): boolean => {
   return at >= raise.vestingEndsAt && at >= raise.releaseAt && escrow.claimed + now >= total
 }
 
+/** Pays what is refunded, and closes the account of the buyer at the end. */
+async function payingOut(sale: Sale, purse: Purse, { refunded, closes }: { refunded: bigint; closes: boolean }) {
+  const { raise } = sale
+  const place = placeOf(sale, purse.buyer)
+  const closing = closes ? [closeEscrowInstruction(raise.address, place)] : []
+  if (refunded === 0n) return closing
+  const { before, after } = await aroundPayout(purse, raise)
+  return [...before, refundInstruction(raise, { ...place, to: purse.quotes.address }), ...after, ...closing]
+}
+
 export const claimBought = unsignedAct<Routes['claim']>(async (context, input) => {
-  const { buyer, id } = input
+  const { buyer } = input
   const { sale, escrow, purse } = await requireDeposit(context, input)
   const { raise, at } = sale
   const { total, now } = claimableNow(raise, escrow, at)
@@ -242,15 +252,10 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
   requireMovable(purse, 'tokens')
   if (refunded > 0n) requireMovable(purse, 'quotes')
   const place = placeOf(sale, buyer)
-  const around = refunded > 0n ? await aroundPayout(purse, raise) : { before: [], after: [] }
+  const claimed = { ...place, to: purse.tokens.address }
   const acts = [
-    ...(now > 0n
-      ? [await openingForTokens(purse, raise), claimInstruction(raise, { ...place, to: purse.tokens.address })]
-      : []),
-    ...around.before,
-    ...(refunded > 0n ? [refundInstruction(raise, { ...place, to: purse.quotes.address })] : []),
-    ...around.after,
-    ...(closes ? [closeEscrowInstruction(id, place)] : []),
+    ...(now > 0n ? [await openingForTokens(purse, raise), claimInstruction(raise, claimed)] : []),
+    ...(await payingOut(sale, purse, { refunded, closes })),
   ]
   const withheld = feeOn(feeInEpoch(purse.token?.extensions ?? null, sale.epoch), now)
   const units = RAISE_UNITS.claim + (refunded > 0n ? RAISE_UNITS.refund : 0) + RAISE_UNITS.closeEscrow
@@ -269,7 +274,7 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
 })
 
 export const refundDeposit = unsignedAct<Routes['refund']>(async (context, input) => {
-  const { buyer, id } = input
+  const { buyer } = input
   const { sale, escrow, purse } = await requireDeposit(context, input)
   const { raise, at } = sale
   const isFailed = raiseStateAt(raise, at) === 'failed'
@@ -277,15 +282,8 @@ export const refundDeposit = unsignedAct<Routes['refund']>(async (context, input
   const amount = returned + fee
   if (amount === 0n && !isFailed) throw noRefund(sale, escrow)
   if (amount > 0n) requireMovable(purse, 'quotes')
-  const place = placeOf(sale, buyer)
   const closes = isFailed || isLastClaimed(sale, escrow)
-  const around = amount > 0n ? await aroundPayout(purse, raise) : { before: [], after: [] }
-  const acts = [
-    ...around.before,
-    ...(amount > 0n ? [refundInstruction(raise, { ...place, to: purse.quotes.address })] : []),
-    ...around.after,
-    ...(closes ? [closeEscrowInstruction(id, place)] : []),
-  ]
+  const acts = await payingOut(sale, purse, { refunded: amount, closes })
   return {
     ...(await acted(sale, buyer, acts, RAISE_UNITS.refund + RAISE_UNITS.closeEscrow)),
     summary: { ...namesOf(sale, buyer), amount: String(amount), closes },

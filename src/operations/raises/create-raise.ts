@@ -8,7 +8,6 @@ import {
   creationInstruction,
   fixedPriceInstruction,
   RAISE_UNITS,
-  type Raise,
   type RaisePlace,
   raisePlace,
 } from '../../chain/programs/presale/index.ts'
@@ -20,7 +19,7 @@ import type { Context } from '../../context.ts'
 import { RAISE_MEMO } from '../../solana/memos.ts'
 import { FIXED_PRICE_ARGS_BYTES, PRESALE_BYTES } from '../../solana/programs/presale.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { previewRaise } from '../../solana/raise-preview.ts'
+import { beforeDeposits, previewRaise } from '../../solana/raise-preview.ts'
 import { recipientNote } from '../../solana/recipients.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import { feeInEpoch, sentFor } from '../../solana/transfer-fees.ts'
@@ -72,7 +71,7 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     ...{ base: key.address, mint: token.mint, quoteMint: quote.mint },
     ...{ tokenProgram: token.tokenProgram, quoteTokenProgram: quote.tokenProgram },
   })
-  const raise = beforeDeposits(place, { ...terms, creator }, at.unixSeconds)
+  const raise = beforeDeposits({ ...place, ...terms, creator, createdAt: BigInt(at.unixSeconds) })
   const rentOf = await readRentRate(chain)
   const { fault: unopened, ...preview } = previewRaise({ raise, plan: pool ?? null, decimals, transferFee, rentOf })
   if (unopened !== null) throw fault('pool', `pool: The pool ${unopened}`)
@@ -135,24 +134,6 @@ async function buildCreation(envelope: Envelope, place: RaisePlace, terms: NewRa
     `tx_version: the creation of ${rounds.length} rounds has ${bytes} bytes, and version 0 takes ${room}: send tx_version: 1, or fewer rounds`,
     { bytes, room },
   )
-}
-
-/** The account as it will be, before anybody deposits. */
-function beforeDeposits(place: RaisePlace, terms: NewRaise & { creator: string }, createdAt: number): Raise {
-  const vestingStartsAt = terms.endsAt + terms.lockSeconds
-  const none = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }
-  return {
-    ...place,
-    ...terms,
-    ...none,
-    createdAt: BigInt(createdAt),
-    vestingStartsAt,
-    vestingEndsAt: vestingStartsAt + terms.vestingSeconds,
-    feesCollected: false,
-    creatorWithdrawn: false,
-    unsoldDone: false,
-    rounds: terms.rounds.map((round) => ({ ...round, ...none })),
-  }
 }
 
 /** A pair has one custom pool, so the planned one could never open. */

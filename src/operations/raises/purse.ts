@@ -7,10 +7,11 @@ import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
 import { decimalsProof, decodeTokenState, type OnChainToken } from '../../chain/programs/tokens/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { ASSOCIATED_TOKEN } from '../../solana/programs/associated-token.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
 import { readTokenAccount, type TokenAccountState } from '../../solana/token-accounts.ts'
+import { tokenProgramOf } from '../../solana/token-programs.ts'
 import { fault } from '../locks/checks.ts'
 
 /** A token account; null where there is none. */
@@ -68,8 +69,6 @@ export function requireMovable({ buyer, vaults, ...own }: Purse, side: 'tokens' 
   throw fault('buyer', message, { account: account.address, owner: account.state.owner })
 }
 
-const programOf = (program: Raise['tokenProgram']) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
-
 /** Opens the token account of a buyer if it is missing; the buyer pays. */
 async function opening({ buyer }: Purse, { address }: Account, mint: string, program: string) {
   const accounts = { source: buyer, account: address, wallet: buyer, mint, systemProgram: SYSTEM_PROGRAM }
@@ -95,18 +94,22 @@ export async function aroundPayment(purse: Purse, raise: Raise, sum: bigint) {
     const closed = unwraps(purse, raise) ? [await unwrapping(purse)] : []
     return { before: [opened, ...(await wrapping(buyer, WRAPPED_SOL, quotes.address, sum))], after: closed }
   }
-  const mint = { mint: raise.quoteMint, program: programOf(raise.quoteTokenProgram), decimals: quote?.decimals ?? 0 }
+  const mint = {
+    mint: raise.quoteMint,
+    program: tokenProgramOf(raise.quoteTokenProgram),
+    decimals: quote?.decimals ?? 0,
+  }
   return { before: [await decimalsProof(buyer, mint)], after: [] }
 }
 
 /** The instructions before and after a payment of quote to the buyer. */
 export async function aroundPayout(purse: Purse, raise: Raise) {
   return {
-    before: [await opening(purse, purse.quotes, raise.quoteMint, programOf(raise.quoteTokenProgram))],
+    before: [await opening(purse, purse.quotes, raise.quoteMint, tokenProgramOf(raise.quoteTokenProgram))],
     after: unwraps(purse, raise) ? [await unwrapping(purse)] : [],
   }
 }
 
 /** Opens the account for the tokens of a claim. */
 export const openingForTokens = (purse: Purse, raise: Raise): Promise<TransactionInstruction> =>
-  opening(purse, purse.tokens, raise.mint, programOf(raise.tokenProgram))
+  opening(purse, purse.tokens, raise.mint, tokenProgramOf(raise.tokenProgram))

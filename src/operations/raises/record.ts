@@ -2,6 +2,7 @@
 import type { RaiseCreated } from '../../api/raises.ts'
 import {
   creatorDue,
+  PRICE_ONE,
   priceText,
   type Raise,
   type RaiseDecimals,
@@ -51,7 +52,7 @@ export const termsRecord = (raise: Raise, decimals: RaiseDecimals): Terms => ({
 
 /** Fixed, or by all deposits so far; null before the first. Each round of the other modes has its own. */
 function presentPrice({ price, deposited, maximum, supply }: Raise, decimals: RaiseDecimals): string | null {
-  if (price !== null) return priceText(price, 1n << 64n, decimals)
+  if (price !== null) return priceText(price, PRICE_ONE, decimals)
   if (deposited === 0n) return null
   return priceText(deposited < maximum ? deposited : maximum, supply, decimals)
 }

@@ -2,17 +2,21 @@
 import { type Raise, readRaise } from '../../chain/programs/presale/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
-import { badRequest, notFound } from '../../platform/errors.ts'
+import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 
 export interface FoundRaise {
   raise: Raise
   at: ChainTime
 }
 
+/** Why there is nothing to act on. */
+export const noRaise = ({ cluster }: Services['chain'], id: string): ApiError =>
+  notFound(`There is no raise at ${id} on ${cluster.label}`, { param: 'id' })
+
 /** Throws not_found for an address without a raise. */
 export async function requireRaise({ chain }: Pick<Services, 'chain'>, id: string): Promise<FoundRaise> {
   const { raise, at } = await readRaise(chain, id)
-  if (raise === null) throw notFound(`There is no raise at ${id} on ${chain.cluster.label}`, { param: 'id' })
+  if (raise === null) throw noRaise(chain, id)
   return { raise, at }
 }
 

@@ -25,8 +25,8 @@ import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from 
 import type { Context } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { tokenProgramOf } from '../../solana/token-programs.ts'
 import { feeOn } from '../../solana/transfer-fees.ts'
 import { findRaise, updateRaise } from '../../store/resources/raises.ts'
 import type { Tx } from '../../store/store.ts'
@@ -154,14 +154,12 @@ async function openingOf({ state: { raise }, quote, tokens }: Settlement): Promi
   return { tokens: once(opening[0], tokens.isThere), quote: once(opening[1], quote.isThere) }
 }
 
-const programOf = (program: Raise['tokenProgram']) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
-
 const poolOf = ({ mint, quoteMint, tokenProgram, quoteTokenProgram }: Raise) =>
   freshPool({
     mint,
-    program: programOf(tokenProgram),
+    program: tokenProgramOf(tokenProgram),
     quote: quoteMint,
-    quoteProgram: programOf(quoteTokenProgram),
+    quoteProgram: tokenProgramOf(quoteTokenProgram),
   })
 
 async function poolPart(

@@ -2,7 +2,8 @@
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import {
-  costOf,
+  leastAmount,
+  PRICE_ONE,
   priceOfText,
   priceText,
   type RaiseDecimals,
@@ -30,7 +31,6 @@ export interface NewRaise extends RaiseTerms {
   supply: bigint
 }
 
-const ONE = 1n << 64n
 const WHOLE_BPS = 10_000
 const LEAST_SECONDS = 60n
 const MOST_SECONDS = 30n * BigInt(DAY_SECONDS)
@@ -102,7 +102,7 @@ function saleOf(
   if (rounds === undefined && (text === undefined) === (supply === undefined)) {
     throw fault('price', 'price: send either price or supply: with max, each follows from the other')
   }
-  const price = text === undefined ? (maximum * ONE + total - 1n) / total : priceOfText(text, decimals)
+  const price = text === undefined ? (maximum * PRICE_ONE + total - 1n) / total : priceOfText(text, decimals)
   if (price === null || price > MAX_U128) throw fault('price', `price: ${text} is out of the range of the program`)
   const needed = tokensAt(price, maximum)
   if (needed === 0n) throw fault('max', `max: ${maximum} buys less than one raw unit of the token at this price`)
@@ -134,7 +134,7 @@ function roundsOf(input: CreateInput, { price, maximum, supplies }: Sale): Raise
   if (input.rounds !== undefined && moved !== undefined) {
     throw fault(moved, `${moved}: each round has its own: send it in rounds`)
   }
-  const least = price === null ? 1n : costOf(price, 1n)
+  const least = leastAmount(price, 1n)
   return supplies.map((supply, i) => {
     const asked = input.rounds?.[i] ?? input
     const named = (name: string) => (input.rounds === undefined ? name : `rounds.${i}.${name}`)
@@ -159,21 +159,17 @@ function roundsOf(input: CreateInput, { price, maximum, supplies }: Sale): Raise
 
 type Filled = Pick<NewRaise, 'price' | 'minimum' | 'maximum' | 'rounds'>
 
-/** The least that a wallet without a deposit can pay: at a fixed price, for whole units of the token. */
-export const entryOf = (price: bigint | null, buyerMin: bigint): bigint =>
-  price === null ? buyerMin : costOf(price, tokensAt(price, buyerMin - 1n) + 1n)
-
 /** A rest below the least of a buyer stays, unless somebody who has deposited may deposit more (6019). */
 function requireFillable(mode: CreateInput['sale_mode'], { price, minimum, maximum, rounds }: Filled): void {
   if (mode === 'pro_rata') return
   const entry = rounds.reduce((most, { buyerMin }) => {
-    const least = entryOf(price, buyerMin)
+    const least = leastAmount(price, buyerMin)
     return least > most ? least : most
   }, 0n)
   const buyers = maximum / entry
   const most = rounds.reduce((most, { buyerMax }) => (buyerMax > most ? buyerMax : most), 0n)
   const reached = buyers * wholePart(price, most)
-  const least = price === null ? 1n : costOf(price, 1n)
+  const least = leastAmount(price, 1n)
   if (reached + least <= maximum) {
     throw fault(
       'buyer_max',
@@ -290,9 +286,9 @@ export function termWarnings(
     )
   }
   const [first] = rounds
-  if (mode !== 'pro_rata' && first !== undefined && first.buyerMin > (price === null ? 1n : costOf(price, 1n))) {
+  if (mode !== 'pro_rata' && first !== undefined && first.buyerMin > leastAmount(price, 1n)) {
     warnings.push(
-      `A rest below ${quoteText(entryOf(price, first.buyerMin))} can only be filled by buyers who have deposited and may deposit more`,
+      `A rest below ${quoteText(leastAmount(price, first.buyerMin))} can only be filled by buyers who have deposited and may deposit more`,
     )
   }
   if (withdrawable && rounds.some(({ feeBps }) => feeBps > 0)) {

@@ -18,6 +18,7 @@ import { decodeRaise, decodeRaiseEscrow, type Raise, type RaiseEscrow } from '..
 import { rentRateIn } from '../../../solana/rent.ts'
 import { readMint, readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { metadataExtension, readMintExtensions } from '../../../solana/token-extensions.ts'
+import { tokenProgramOf } from '../../../solana/token-programs.ts'
 import { feeInEpoch } from '../../../solana/transfer-fees.ts'
 import { type ChainRecord, readAccounts } from '../chain-records.ts'
 import { foreignWords, PageFault, type TextKey } from '../page-fault.ts'
@@ -95,7 +96,6 @@ export async function readRaise(node: SolanaNode, address: string): Promise<Rais
 }
 
 type Chain = ReadonlyMap<string, ChainRecord | null>
-const programOf = (kind: Raise['tokenProgram']) => (kind === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
 
 /** Reads everything in one request. Throws PageFault for what contradicts the raise or the allowlist. */
 export async function readRaiseState(
@@ -137,8 +137,8 @@ const metadataAddress = (mint: string) => findProgramAddress(PROGRAMS.tokenMetad
 
 async function placesOf(raise: Raise, wallet: string) {
   const [tokens, quotes, ...escrows] = await Promise.all([
-    associatedAccountOf(raise.mint, wallet, programOf(raise.tokenProgram)),
-    associatedAccountOf(raise.quoteMint, wallet, programOf(raise.quoteTokenProgram)),
+    associatedAccountOf(raise.mint, wallet, tokenProgramOf(raise.tokenProgram)),
+    associatedAccountOf(raise.quoteMint, wallet, tokenProgramOf(raise.quoteTokenProgram)),
     ...raise.rounds.map((_, round) =>
       findProgramAddress(PRESALE.id, ...PRESALE_SEEDS.escrow(raise.address, wallet, round)),
     ),
