@@ -5,6 +5,7 @@ import { addressBytes } from '../../src/solana/addresses.ts'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { PRICE_ONE } from '../../src/solana/raise-amounts.ts'
+import { FULL_RANGE } from '../../src/solana/raise-pool.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
 import { readKey } from '../merkle/built-record.ts'
@@ -52,7 +53,6 @@ function isPriceOf({ quote, tokens }: Settling['pool']): (value: string) => bool
 
 /** The calls that an act implies. All that they pay goes to accounts of the creator, who signs. */
 async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
-  requireActs(asked)
   const { payer } = of
   const { id: presale, mint, quoteMint, acts, pool } = asked
   const [quotes, tokens] = await Promise.all([of.accounts(quoteMint, payer), of.accounts(mint, payer)])
@@ -77,6 +77,9 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
       payer_token_b: quotes,
       has_alpha_vault: 'false',
       compounding_fee_bps: 0,
+      dynamic_fee: 'none',
+      sqrt_min_price: FULL_RANGE.lowest,
+      sqrt_max_price: FULL_RANGE.highest,
       activation_type: 1,
       collect_fee_mode: 1,
       sqrt_price: isPriceOf(pool),
@@ -176,13 +179,15 @@ export const settleVerb = verb({
           session.client.raises.settle({ id, ...(skip_pool ? { skip_pool } : {}), ...body }, options),
         demand(of, { acts, pool_quote: quote, pool_tokens: tokens }) {
           const pool = { quote: BigInt(quote), tokens: BigInt(tokens) }
-          if (acts.includes('open_pool') || acts.includes('add_liquidity'))
-            requireTyped(of, pool, typed, quoteText, tokenText)
-          return demandsSettlement(of, {
+          const asked = {
             ...{ id, mint: raise.mint, quoteMint: raise.quote_mint, acts, pool },
             plan: skip_pool ? null : raise.pool,
             endsAt: Date.parse(raise.ends_at) / 1_000,
-          })
+          }
+          requireActs(asked)
+          if (acts.includes('open_pool') || acts.includes('add_liquidity'))
+            requireTyped(of, pool, typed, quoteText, tokenText)
+          return demandsSettlement(of, asked)
         },
         preview: (data) => [
           ...data.acts.map((act) => ACT_WORDS[act]),

@@ -43,6 +43,7 @@ import { signed } from '../support/local-chain-transactions.ts'
 import { mapped } from '../support/mapped.ts'
 import { isoOf, raisesOn } from '../support/new-raises.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { POOL } from '../support/settled-raises.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -291,6 +292,7 @@ const world = {
   listed: '',
   sale: '',
   bought: '',
+  planned: '',
   failed: '',
   sold: '',
 }
@@ -515,6 +517,7 @@ async function makeSales(by: readonly string[]) {
     ['sale', { withdrawable: true }, '1'],
     ['bought', { ends_at }, '1'],
     ['failed', { ends_at }, '0.5'],
+    ['planned', { ends_at, pool: POOL, max: '2000000000' }, '1'],
   ] as const) {
     world[name] = (await on.create(more)).id
     await ok(['raises', 'deposit', world[name], paid, ...by])
@@ -1165,6 +1168,50 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     await expectRefused(args(), (all) => all.push(added()))
     if (!VERSION_0_ALONE.includes(command))
       await expectRefused(args(), (all) => all.push(ADDED[0]!()), { version: '1' })
+  })
+
+  const DAMM_V2 = PROGRAMS.dammV2.id
+  const half = (bytes: Buffer, offset: number, length: number) => {
+    const value =
+      BigInt(
+        `0x${Buffer.from(bytes.subarray(offset, offset + length))
+          .reverse()
+          .toString('hex')}`,
+      ) / 2n
+    const hex = value.toString(16).padStart(2 * length, '0')
+    return written(Buffer.from(hex, 'hex').reverse(), offset)(bytes)
+  }
+  it.each<[string, Lie]>([
+    ['another fee', data(DAMM_V2, written(amountOf(500_000_000n), 8))],
+    ['a fee that changes', data(DAMM_V2, written(Uint8Array.of(1), 20))],
+    ['a narrower range', data(DAMM_V2, (bytes) => half(bytes, 55, 16))],
+    ['less liquidity', data(DAMM_V2, (bytes) => half(bytes, 72, 16))],
+    ['another price', data(DAMM_V2, (bytes) => half(bytes, 88, 16))],
+    ['fees in both tokens', data(DAMM_V2, written(Uint8Array.of(0), 105))],
+    ['a smaller lock', data(DAMM_V2, (bytes) => half(bytes, 8, 16), -1)],
+    ['another pool that is locked', account(DAMM_V2, 0, -1)],
+    [
+      'no lock',
+      (all) =>
+        all.splice(
+          all.findLastIndex(({ programId }) => programId.toBase58() === DAMM_V2),
+          1,
+        ),
+    ],
+    ['another account that pays', account(DAMM_V2, 12)],
+  ])('is refused by svc raises settle with another pool than planned: %s', async (_, lie) => {
+    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500']
+    await expectRefused(['raises', 'settle', world.planned, ...pool, '-k', files.seller], lie, { version: '1' })
+  })
+  it('is refused by svc raises settle if the API leaves the lock out, or adds the pool to a settlement without it', async () => {
+    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500']
+    const args = ['raises', 'settle', world.planned, '-k', files.seller]
+    const unlocked = (answer: Record<string, unknown>) =>
+      Array.isArray(answer.acts) ? { ...answer, acts: answer.acts.filter((act) => act !== 'lock_liquidity') } : answer
+    await expectRefused([...args, ...pool], null, {}, unlocked)
+    liar.asks = (sent) => sent.replace('"skip_pool":true', '"skip_pool":false')
+    await expectRefused([...args, '--skip-pool'], null)
+    liar.asks = (sent) => sent
   })
 
   it.each<[string, Lie]>([
