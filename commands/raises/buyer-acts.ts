@@ -135,7 +135,11 @@ function runBuyer<D extends Answer>(
       ...{ id, round, mint: raise.mint, quote_mint: raise.quote_mint },
       ...Object.fromEntries([...quote, ...token, ...others].map((name) => [name, data[name]])),
     }),
-    decimals: () => ({ ...unitsOfAll(quote, decimals), ...unitsOfAll(token, raise.decimals) }),
+    decimals: () => ({
+      ...unitsOfAll(quote, decimals),
+      ...unitsOfAll(token, raise.decimals),
+      ...unitsOfAll(['rent'], SOL_DECIMALS),
+    }),
   })
 }
 

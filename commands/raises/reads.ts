@@ -2,9 +2,11 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Raise, RaiseBuyer, RaiseListed } from '../../src/api/raises.ts'
 import { inWhole, unitsOfAll } from '../cli/amounts.ts'
-import { mintAddress, required, text, verb } from '../cli/command.ts'
+import { mintAddress, type Rows, required, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
+import type { Session } from '../cli/session.ts'
 import { readKey } from '../merkle/built-record.ts'
+import { decimalsOfMints } from '../signing/token-state.ts'
 import { printable } from '../ui/render.ts'
 
 const QUOTES = ['min', 'max', 'deposited', 'fees', 'refunded'] as const
@@ -24,7 +26,7 @@ function raiseRecord(raise: Raise) {
   const record = {
     ...raise,
     rounds: rounds.length,
-    due: can.length === 0 ? 'nothing now' : can.join('\n'),
+    due: can.length === 0 ? 'nothing now' : can.join('; '),
     pool: pool === null ? null : `${pool.quote_bps / 100} % of what is raised, ${pool.locked_bps / 100} % locked`,
     creator_vault:
       creator_vault === null
@@ -61,14 +63,24 @@ export const getVerb = verb({
   },
 })
 
+/** Sums are in whole units of what is paid; those of a mint that cannot be read stay raw units. */
+async function listTable(raises: readonly RaiseListed[], session: Session): Promise<Rows> {
+  const mints = raises.map(({ quote_mint }) => quote_mint)
+  const decimals = await decimalsOfMints(session, mints)
+  const whole = (raise: RaiseListed) =>
+    inWhole(raise, unitsOfAll(['deposited', 'max'], decimals.get(raise.quote_mint) ?? null))
+  return { columns: COLUMNS, rows: raises.map(whole).map((raise) => COLUMNS.map((column) => raise[column])) }
+}
+
 export const raisesList = listVerb<RaiseListed>({
   about: 'List the raises that are recorded here',
-  at: paths.raises.list,
+  at: [paths.raises.list, paths.accounts.get],
   filters: {
     mint: mintAddress('Only those of this token'),
     creator: text('Only those of this creator', { placeholder: 'WALLET' }),
   },
   examples: ['svc raises list', 'svc raises list --creator 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --all'],
   columns: COLUMNS,
+  table: listTable,
   call: (client, query) => client.raises.list(query),
 })

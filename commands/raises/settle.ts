@@ -189,17 +189,16 @@ export const settleVerb = verb({
             requireTyped(of, pool, typed, quoteText, tokenText)
           return demandsSettlement(of, asked)
         },
-        preview: (data) => [
-          ...data.acts.map((act) => ACT_WORDS[act]),
-          ...previewLines({
+        preview: (data) =>
+          previewLines({
+            does: data.acts.map((act) => ACT_WORDS[act]),
             arrives: data.quote !== '0' && quoteText(data.quote),
             tokens: data.tokens !== '0' && tokenText(data.tokens),
             pool: data.pool_tokens !== '0' && `${quoteText(data.pool_quote)}, ${tokenText(data.pool_tokens)}`,
             locked: data.locked_bps > 0 && `${data.locked_bps / 100} % of the liquidity, for good`,
             later: data.left.length > 0 && data.left.map((act) => ACT_WORDS[act]).join('; '),
-            warnings: data.warnings?.map(printable).join('; ') ?? false,
+            note: (data.warnings ?? []).map(printable),
           }),
-        ],
         show(data) {
           left = data.left
           done = {

@@ -42,9 +42,14 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
     await on.end()
     const read = await cli.json(['raises', 'get', on.id])
     expect(read).toMatchObject({ state: 'completed', withdrawn: false })
-    expect((await cli.svc(['raises', 'get', on.id])).stdout).toContain(`svc raises settle ${on.id}`)
+    const shown = (await cli.svc(['raises', 'get', on.id])).stdout
+    expect(shown).toContain(`svc raises settle ${on.id}`)
+    expect(shown).not.toContain('\\u000a')
     await cli.refused(on.settle(), '--pool-quote')
     const preview = await cli.json(on.settle('--dry-run', '--pool-quote', '1', '--pool-tokens', '1000'))
+    expect((await cli.svc(on.settle('--dry-run', '--pool-quote', '1', '--pool-tokens', '1000'))).stdout).toMatch(
+      / {2}does +take what was raised\n +open the pool of the plan\n/,
+    )
     const typed = ['--pool-quote', '1', '--pool-tokens', '1000']
     await cli.refused(on.settle('--pool-quote', '0.9', '--pool-tokens', '1000'), '--pool-quote')
     expect(preview).toBeDefined()
@@ -52,6 +57,7 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
     expect(done.acts.slice(0, 3)).toEqual(['withdraw', 'open_pool', 'lock_liquidity'])
     expect(done.left).toEqual([])
     await cli.refused(on.settle(...typed), 'is settled')
+    expect((await cli.svc(['raises', 'list', '--mint', on.mint])).stdout).toMatch(/completed +2 +5 /)
     const [listed] = await cli.json(['raises', 'list', '--mint', on.mint])
     expect(listed).toMatchObject({ id: on.id })
     const wallet = await cli.json(['raises', 'get', on.id, '--buyer', addressOf(on.buyer)])
