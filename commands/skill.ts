@@ -1,6 +1,8 @@
 /** `svc skill`: one Markdown file from which a program learns to operate svc, made from the tree of commands. */
+
 import { ERRORS } from '../src/api/responses.ts'
 import { writeAtomically } from '../src/platform/files.ts'
+import { uncapitalized } from '../src/platform/printable.ts'
 import { type Noun, text, toggle, verb } from './cli/command.ts'
 import type { CommandTree, InputTree, NounTree, VerbTree } from './cli/command-tree.ts'
 import { flagName } from './cli/parsed-command.ts'
@@ -71,13 +73,11 @@ const frontMatter = ({ commands }: CommandTree) => {
   return `---\nname: svc\ndescription: ${JSON.stringify(description)}\n---`
 }
 
-const lowered = (words: string) => words.charAt(0).toLowerCase() + words.slice(1)
-
 function steps({ commands }: CommandTree): string {
   const examples = commands.flatMap(({ verbs }) => verbs.flatMap((each) => each.examples))
   const preview = examples.find((example) => /^svc wallet send .* --dry-run$/.test(example)) ?? ''
   return `1. **Read.** \`svc status\` shows the cluster and what needs a person. Read a record with \`get\` or \`list\` before you change it.
-2. **Preview.** Add \`--dry-run\` first, to every command that has it (${lowered(SIGNING.dry_run.about)}), and show a person what it prints.
+2. **Preview.** Add \`--dry-run\` first, to every command that has it (${uncapitalized(SIGNING.dry_run.about)}), and show a person what it prints.
 3. **Ask.** A person decides about this preview. What was agreed for another amount or receiver counts for nothing.
 4. **Send.** Run the same command without \`--dry-run\`. Without a terminal, clusters where a mistake costs money also demand \`--yes\`: give it only for what a person has agreed to.
 5. **Follow.** \`svc tx get SIGNATURE\` shows what became of the transaction. If a result is unknown, do what the message says before you run anything again.
@@ -89,7 +89,7 @@ ${preview.replace(' --dry-run', '')}
 \`\`\``
 }
 
-const WHO_SIGNS = `- **A key of this machine**, \`-k\`: ${lowered(KEYPAIR.about)}. It signs without another person, so step 3 is yours to keep. If a person signs elsewhere, \`--build-only\`: ${lowered(SIGNING.build_only.about)}.
+const WHO_SIGNS = `- **A key of this machine**, \`-k\`: ${uncapitalized(KEYPAIR.about)}. It signs without another person, so step 3 is yours to keep. If a person signs elsewhere, \`--build-only\`: ${uncapitalized(SIGNING.build_only.about)}.
 - **The platform wallet**, \`--signed\`. Its policy judges each act: what it allows is signed at once, what it lets wait becomes a proposal, and everything else is refused. At first it lets nothing leave the wallet, and nothing waits. An operator sets limits and approvals with \`svc signer policy\`; without flags it shows them.
 - **The vault of a multisig**, \`--squads\`. Each act becomes a proposal, and the members approve it.
 

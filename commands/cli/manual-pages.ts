@@ -1,4 +1,5 @@
 /** Writes the manual pages from the declared commands, in the language of man(7). */
+import { uncapitalized } from '../../src/platform/printable.ts'
 import type { CommandTree, GlobalOptionTree, InputTree, NounTree, VerbTree } from './command-tree.ts'
 
 /** The name of the manual, in the middle of the first line. */
@@ -73,7 +74,7 @@ function nounPage({ name, aliases, about, verbs, groups }: NounTree, { version, 
   return page([
     heading(`svc-${name}`, version),
     '.SH NAME',
-    `svc\\-${roff(name)} \\- ${roff(about.charAt(0).toLowerCase() + about.slice(1))}`,
+    `svc\\-${roff(name)} \\- ${roff(uncapitalized(about))}`,
     '.SH SYNOPSIS',
     ...verbs.flatMap((verb) => [synopsis(verb), '.br']),
     ...(aliases.length === 0 ? [] : ['.SH OTHER NAMES', aliases.map(bold).join(', ')]),

@@ -1,10 +1,12 @@
 /** `svc raises settle`: takes what was raised, opens the planned pool, and does what else is due for the creator. */
 import { paths } from '../../src/api/paths.ts'
 import type { RaisePool, RaiseSettlement, SettlementAct } from '../../src/api/raises.ts'
+import { uncapitalized } from '../../src/platform/printable.ts'
 import { addressBytes } from '../../src/solana/addresses.ts'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { PRICE_ONE } from '../../src/solana/raise-amounts.ts'
+import { settlementText } from '../../src/solana/raise-due.ts'
 import { FULL_RANGE } from '../../src/solana/raise-pool.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
@@ -25,18 +27,6 @@ interface Settling {
   /** The plan as the API keeps it; null without one, and if the pool is skipped. */
   plan: RaisePool | null
   endsAt: number
-}
-
-/** What each act is for whoever signs it. */
-export const ACT_WORDS: Record<SettlementAct, string> = {
-  withdraw: 'take what was raised',
-  withdraw_tokens: 'take the tokens back, because the raise failed',
-  open_pool: 'open the pool of the plan',
-  add_liquidity: 'add what was raised to the pool',
-  lock_liquidity: 'lock liquidity of the pool for good',
-  collect_fee: 'collect the deposit fees',
-  unsold: 'return or burn the unsold tokens',
-  close_price: 'close the account of the price',
 }
 
 /** The pool rounds its amounts, so that they differ by less than a thousandth. */
@@ -126,7 +116,8 @@ const POOL_ACTS: readonly SettlementAct[] = ['open_pool', 'add_liquidity', 'lock
 /** Throws if the API adds the pool to a settlement without one, or locks liquidity that it does not add. */
 function requireActs({ acts, plan }: Settling): void {
   const ofPool = acts.filter((act) => POOL_ACTS.includes(act))
-  if (plan === null && ofPool.length > 0) throw unexpectedBuild(`it would ${ACT_WORDS[ofPool[0] as SettlementAct]}`)
+  if (plan === null && ofPool.length > 0)
+    throw unexpectedBuild(`it would ${uncapitalized(settlementText(ofPool[0] as SettlementAct, 'return'))}`)
   const adds = ofPool.some((act) => act !== 'lock_liquidity')
   if (ofPool.length > 0 && !adds) throw unexpectedBuild('it would lock liquidity that it does not add')
   if (adds && (plan?.locked_bps ?? 0) > 0 && !acts.includes('lock_liquidity'))
@@ -162,6 +153,7 @@ export const settleVerb = verb({
       quote: pool_quote === undefined ? null : rawUnits(pool_quote, quote_decimals, '--pool-quote'),
       tokens: pool_tokens === undefined ? null : rawUnits(pool_tokens, decimals, '--pool-tokens'),
     }
+    const says = (act: SettlementAct) => uncapitalized(settlementText(act, raise.unsold))
     const quoteText = (units: string) => `${tokensText(units, quote_decimals)} of ${raise.quote_mint}`
     const tokenText = (units: string) => `${tokensText(units, decimals)} of ${raise.mint}`
     /** What all its transactions do together. */
@@ -191,12 +183,12 @@ export const settleVerb = verb({
         },
         preview: (data) =>
           previewLines({
-            does: data.acts.map((act) => ACT_WORDS[act]),
+            does: data.acts.map((act) => says(act)),
             arrives: data.quote !== '0' && quoteText(data.quote),
             tokens: data.tokens !== '0' && tokenText(data.tokens),
             pool: data.pool_tokens !== '0' && `${quoteText(data.pool_quote)}, ${tokenText(data.pool_tokens)}`,
             locked: data.locked_bps > 0 && `${data.locked_bps / 100} % of the liquidity, for good`,
-            later: data.left.length > 0 && data.left.map((act) => ACT_WORDS[act]).join('; '),
+            later: data.left.length > 0 && data.left.map((act) => says(act)).join('; '),
             note: (data.warnings ?? []).map(printable),
           }),
         show(data) {
@@ -219,7 +211,7 @@ export const settleVerb = verb({
       const goesOn =
         left.length > 0 && !flags.dry_run && !flags.build_only && !flags.signed && flags.squads === undefined
       if (!goesOn || sent === MOST_TRANSACTIONS) return outcome
-      session.ui.note(`Also due: ${left.map((act) => ACT_WORDS[act]).join('; ')}`)
+      session.ui.note(`Also due: ${left.map((act) => says(act)).join('; ')}`)
     }
   },
 })

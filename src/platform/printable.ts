@@ -22,3 +22,6 @@ export function printableLine(text: string, most: number): string {
   const line = printable(text.slice(0, 4 * most).replace(/\s+/gu, ' ')).trim()
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
+
+/** A sentence as it stands inside another one. */
+export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)

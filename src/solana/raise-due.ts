@@ -10,7 +10,7 @@ import {
   restOf,
   seedOf,
 } from './raise-pool.ts'
-import { type Raise, raiseStateAt } from './raises.ts'
+import { type Raise, raiseStateAt, type UnsoldAction } from './raises.ts'
 import type { TransferFee } from './token-extensions.ts'
 
 /** The program opens no pool later than this many seconds ahead. */
@@ -70,6 +70,21 @@ export const SETTLEMENT_ACTS = [
   'close_price',
 ] as const
 export type SettlementAct = (typeof SETTLEMENT_ACTS)[number]
+
+const TEXTS: Readonly<Record<SettlementAct, string>> = {
+  withdraw: 'Take what was raised',
+  open_pool: 'Open the planned pool',
+  add_liquidity: 'Add what was raised to the pool',
+  lock_liquidity: 'Lock the planned part of the liquidity for good',
+  collect_fee: 'Collect the deposit fees',
+  unsold: 'Return the unsold tokens to the creator',
+  withdraw_tokens: 'Take back the tokens, because the raise has failed',
+  close_price: 'Close the account of the price, which returns its rent',
+}
+
+/** An act as people read it, wherever they do. */
+export const settlementText = (act: SettlementAct, unsold: UnsoldAction): string =>
+  act === 'unsold' && unsold === 'burn' ? 'Burn the unsold tokens' : TEXTS[act]
 
 export interface DueActs {
   /** In the order in which they are done. */

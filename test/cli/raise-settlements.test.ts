@@ -48,7 +48,7 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
     await cli.refused(on.settle(), '--pool-quote')
     const preview = await cli.json(on.settle('--dry-run', '--pool-quote', '1', '--pool-tokens', '1000'))
     expect((await cli.svc(on.settle('--dry-run', '--pool-quote', '1', '--pool-tokens', '1000'))).stdout).toMatch(
-      / {2}does +take what was raised\n +open the pool of the plan\n/,
+      / {2}does +take what was raised\n +open the planned pool\n/,
     )
     const typed = ['--pool-quote', '1', '--pool-tokens', '1000']
     await cli.refused(on.settle('--pool-quote', '0.9', '--pool-tokens', '1000'), '--pool-quote')

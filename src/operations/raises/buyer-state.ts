@@ -16,6 +16,7 @@ import {
 } from '../../chain/programs/presale/index.ts'
 import type { Context, Services } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
+import { uncapitalized } from '../../platform/printable.ts'
 import { tokenText } from '../../solana/amounts.ts'
 import { isoSeconds, unlockText } from '../../solana/lock-schedule.ts'
 import { fault } from '../locks/checks.ts'
@@ -153,11 +154,9 @@ function boundText({ raise, round }: Sale, bound: DepositBound, text: Text): str
 
 /** Why nothing can be deposited. */
 export function noDeposit(sale: Sale, bound: DepositBound, text: Text): ApiError {
-  const message = `Nothing can be deposited now: ${lowerFirst(boundText(sale, bound, text))}`
+  const message = `Nothing can be deposited now: ${uncapitalized(boundText(sale, bound, text))}`
   return fault(bound === 'buyer_maximum' ? 'buyer' : 'id', message, { reason: bound })
 }
-
-const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** Why nothing can be withdrawn. */
 export function noWithdrawal({ raise, escrow, at }: Sale): ApiError {

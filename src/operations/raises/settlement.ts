@@ -8,7 +8,7 @@ import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PRESALE } from '../../solana/programs/presale.ts'
-import { type DueActs, dueActs, type SettlementState } from '../../solana/raise-due.ts'
+import { type DueActs, dueActs, type SettlementState, settlementText } from '../../solana/raise-due.ts'
 import type { PoolPlan } from '../../solana/raise-pool.ts'
 import { readTokenAccount } from '../../solana/token-accounts.ts'
 import { readMintExtensions } from '../../solana/token-extensions.ts'
@@ -66,23 +66,12 @@ export async function readSettlement(
   }
 }
 
-const ACT_TEXTS: Readonly<Record<SettlementAct, string>> = {
-  withdraw: 'Take what was raised',
-  open_pool: 'Open the planned pool',
-  add_liquidity: 'Add what was raised to the pool',
-  lock_liquidity: 'Lock the planned part of the liquidity for good',
-  collect_fee: 'Collect the deposit fees',
-  unsold: 'Return the unsold tokens to the creator',
-  withdraw_tokens: 'Take back the tokens, because the raise has failed',
-  close_price: 'Close the account of the price, which returns its rent',
-}
-
 /** What the creator can do now, as the record of a raise says it. */
 export const creatorsDue = ({ state: { raise }, due }: Pick<Settlement, 'state' | 'due'>): RaiseRecord['due'] =>
   due.acts.map((act) => ({
     act,
     by: act === 'unsold' ? 'anyone' : 'creator',
-    text: act === 'unsold' && raise.unsold === 'burn' ? 'Burn the unsold tokens' : ACT_TEXTS[act],
+    text: settlementText(act, raise.unsold),
   }))
 
 /** Says what the settler should know beside the amounts; empty if nothing. */
