@@ -2,6 +2,7 @@
 import type { Hono } from 'hono'
 import { readTokenState } from '../../src/chain/programs/tokens/index.ts'
 import { raiseText, siteCluster, tokenWords } from '../../src/claim-page/site/site-subject.ts'
+import { keyFromBase58 } from '../../src/merkle/base58.ts'
 import { creatorVaultOf } from '../../src/operations/raises/reads.ts'
 import { notFound } from '../../src/platform/errors.ts'
 import { once } from '../../src/platform/timing.ts'
@@ -32,7 +33,7 @@ export function raisePages(hono: Hono<RequestEnv>, kernel: Kernel): void {
     const { id, path } = c.req.param()
     try {
       if (record.fault !== undefined) throw record.fault
-      const row = await findRaise(kernel.store.db, id)
+      const row = keyFromBase58(id) === undefined ? null : await findRaise(kernel.store.db, id)
       if (row === null) throw notFound('This raise does not exist here')
       const file = await pageFile(kernel, await site(), row, path === '' ? 'index.html' : path)
       return answer(record, file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site))
