@@ -126,6 +126,18 @@ const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: strin
         .execute()
     },
   },
+  'raises.list': {
+    path: '/v2/raises',
+    insert: (tx, n, text) => {
+      const about = { id: wallet(n), genesis: 'g', mint: MINT, quote_mint: MINT, creator: MINT }
+      const terms = { sale_mode: 'pro_rata' as const, min: '1', max: '2', supply: '1', ends_at: n, pool_json: null }
+      const state = { state: 'pending' as const, next_check_at: null, creator_vault: null }
+      return tx
+        .insertInto('raises')
+        .values({ ...about, ...terms, ...state, ...recorded(n, text) })
+        .execute()
+    },
+  },
   'proposals.list': {
     path: '/v2/proposals',
     insert: (tx, n, metadata_json) => {

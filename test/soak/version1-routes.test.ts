@@ -13,6 +13,7 @@ import { IMAGES } from '../storage/images.ts'
 import { expectVersion1, MOST_LOADED } from '../support/built-version1.ts'
 import { createMint, DAY, give, lamportsOf } from '../support/gold.ts'
 import { CURVE } from '../support/launches.ts'
+import { HOUR, raisesOn } from '../support/new-raises.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { hasInstruction, hasProgram } from '../support/programs.ts'
 import { openService, removeFolder, type Service } from '../support/service.ts'
@@ -484,6 +485,34 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
       await decide(end, `${at}/${end === 'cancel' ? 'cancellations' : 'executions'}`)
       if (end === 'execute') await decide('reclaim', `${at}/reclaims`)
     }
+  })
+
+  it('raises: created, bought and withdrawn from, settled with a pool, claimed and refunded, and opened to a list', async () => {
+    const on = await raisesOn(service)
+    const { seller } = on
+    const buyer = addressOf(user)
+    const make = async (more: object) => {
+      const made = await ask('raises.create', '/v2/raises', on.body(more))
+      land('raise', made.transaction, [seller])
+      return `/v2/raises/${made.id}`
+    }
+    const does = async (name: string, path: string, more: object, key: Keypair) =>
+      land(name, (await ask(`raises.${name}`, path, more)).transaction, [key])
+    const pool = { quote_bps: 5_000, reserve: '2500000000000' }
+    const [sold, failed] = [await make({ withdrawable: true, pool }), await make({})]
+    await does('deposit', `${sold}/deposits`, { buyer, amount: String(2n * SOL) }, user)
+    await does('withdraw', `${sold}/withdrawals`, { buyer, amount: String(SOL / 2n) }, user)
+    await does('deposit', `${failed}/deposits`, { buyer, amount: String(SOL / 2n) }, user)
+    const listed = await make({ allowlist: true })
+    const entries = [{ wallet: buyer, cap: String(SOL) }]
+    expect((await service.request('POST', `${listed}/allowlist`, { body: { entries } })).status).toBe(201)
+    await does('open', `${listed}/openings`, { payer: addressOf(seller), url: 'https://example.com/raise' }, seller)
+    await does('deposit', `${listed}/deposits`, { buyer, amount: String(SOL / 2n) }, user)
+    on.at(on.now() + HOUR + 60)
+    await does('settle', `${sold}/settlements`, { payer: addressOf(seller) }, seller)
+    await does('refund', `${failed}/refunds`, { buyer }, user)
+    on.at(on.now() + HOUR + 60)
+    await does('claim', `${sold}/claims`, { buyer }, user)
   })
 
   it('are all of those that the API has', async ({ annotate }) => {
