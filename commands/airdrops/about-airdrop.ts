@@ -1,10 +1,11 @@
 /** What a claim page or an export says about an airdrop besides its list: cluster, accounts, token and times. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../src/claim-page/site/site-subject.ts'
+import { type SiteAirdrop, type SiteCluster, siteCluster } from '../../src/claim-page/site/site-subject.ts'
 import type { Session } from '../cli/session.ts'
 import { mintState } from '../signing/token-state.ts'
-import { failure, nullIfNotFound } from '../ui/problem.ts'
+import { tokenShown } from '../ui/page-site.ts'
+import { failure } from '../ui/problem.ts'
 
 /** Throws if the chain cannot be read, has no such token, or has a distributor of another list. */
 export async function aboutAirdrop(
@@ -17,7 +18,7 @@ export async function aboutAirdrop(
     client.service.cluster({}),
     client.airdrops.get({ id }),
     mintState(session, mint),
-    nullIfNotFound(client.tokens.get({ mint })),
+    tokenShown(client, mint),
   ])
   if (state.distributor === null) {
     throw failure(`the state of ${id} cannot be read from the chain`, {
@@ -34,7 +35,7 @@ export async function aboutAirdrop(
     distributor,
     vault,
     decimals,
-    ...tokenName(mint, token?.data.raw),
+    ...token,
     root,
     list_sha256,
     leaf_count,
@@ -53,13 +54,4 @@ function requireOwnRoot({ id, root, on_chain_root }: Airdrop): void {
   throw failure(`the distributor of ${id} has the root ${on_chain_root}, and the stored list has ${root}`, {
     next: 'store the list under another --airdrop-count, and initialize that one',
   })
-}
-
-type Named = { name?: unknown; symbol?: unknown } | null | undefined
-
-/** Name and symbol from the metadata on chain, or from a metadata provider (DAS). */
-function tokenName(mint: string, raw: unknown): { name: string; symbol: string } {
-  const known = raw as { metadata?: Named; content?: { metadata?: Named } | null } | null | undefined
-  const { name, symbol } = known?.metadata ?? known?.content?.metadata ?? {}
-  return tokenWords(mint, name, symbol)
 }

@@ -1,10 +1,6 @@
 /** `svc airdrops page`: writes the claim page of one or several airdrops as a static site, for any host. */
-import { basename, dirname, resolve } from 'node:path'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
-import { readPageFiles, textsIn } from '../../src/claim-page/site/page-files.ts'
-import { withHead } from '../../src/claim-page/site/page-head.ts'
-import type { PageSettings } from '../../src/claim-page/site/site-settings.ts'
 import {
   airdropText,
   BLOCK_ROWS,
@@ -19,18 +15,15 @@ import {
 import { buildBuckets, encodeBucket, type WalletBuckets } from '../../src/claim-page/site/wallet-buckets.ts'
 import { canonicalRows, listHash } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
-import { listOf, required, text, toggle, verb } from '../cli/command.ts'
+import { listOf, required, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { hashTree } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
-import { readBytes } from '../ui/files.ts'
+import { configFlag, nodeNotes, operatorSite, pageFlags, putSite } from '../ui/page-site.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { type PutFile, wholeFolder } from '../ui/whole-folder.ts'
 import { aboutAirdrop } from './about-airdrop.ts'
 import { listFlags, requireNamedList, storedRecord } from './stored-list.ts'
-
-/** Largest logo in bytes: every visitor loads it. */
-const MOST_LOGO_BYTES = 512 * 1024
 
 export const airdropPageVerb = verb({
   about: 'Write the claim page of airdrops as a static site, for any host',
@@ -46,16 +39,14 @@ export const airdropPageVerb = verb({
   ],
   args: { ids: required(listOf('Ids of the airdrops', { placeholder: 'ID' })) },
   flags: {
-    out: required(text('Folder to write', { placeholder: 'DIR' })),
-    config: text('Settings of the page, a JSON file', { placeholder: 'FILE' }),
-    rpc: listOf('URLs of the nodes that the page uses, in order; every visitor can see them', {
-      placeholder: 'URL,URL',
-    }),
+    out: pageFlags.out,
+    config: configFlag,
+    rpc: pageFlags.rpc,
     root: listOf('Merkle roots that the stored lists must have, hex, one for each airdrop', {
       placeholder: 'ROOT,ROOT',
     }),
     ...listFlags,
-    replace: toggle('Replace the page if it exists'),
+    replace: pageFlags.replace,
   },
   examples: [
     'svc airdrops page 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/claim',
@@ -65,8 +56,7 @@ export const airdropPageVerb = verb({
     const twice = ids.find((id, i) => ids.indexOf(id) < i)
     if (twice !== undefined) throw usage(`the airdrop ${twice} is given twice`, { param: 'ids' })
     const folder = await wholeFolder(out, { replace, kind: 'claim page', file: 'airdrops.json', format: PAGE_FORMAT })
-    const files = await pageFiles()
-    const { settings, logo } = await operatorSettings(config, rpc, files)
+    const site = await operatorSite('claim-page', { config, rpc })
     const records: TreeRecord[] = []
     for (const id of ids) records.push(await storedRecord(session, id))
     await requireNamedList(session, records, { ...meant, roots: root ?? [] })
@@ -89,13 +79,9 @@ export const airdropPageVerb = verb({
         count++
         return write(path, content)
       }
-      for (const [path, content] of files) {
-        await put(path, path === 'index.html' ? pageIndex(content, { settings, files, parts }) : content)
-      }
+      const [airdrop] = parts.map((part) => part.airdrop)
+      await putSite(put, site, { symbol: airdrop?.symbol || airdrop?.name || '' })
       await put('airdrops.json', subject)
-      const { settingsText } = await settingsRules()
-      await put('site.json', settingsText(settings))
-      if (logo !== null) await put(logo.name, logo.bytes)
       await putIndex(put, index)
       for (const part of parts) await putPart(put, part)
     })
@@ -103,11 +89,7 @@ export const airdropPageVerb = verb({
     return {
       data: { out, ids, cluster: cluster.name, leaf_count: wallets, files: count },
       notes: [
-        ...(cluster.name === 'mainnet' && settings.rpc === undefined
-          ? [
-              'the page asks the public node of mainnet, which limits visitors: give --rpc with a node of your own for pages',
-            ]
-          : []),
+        ...nodeNotes(cluster.name, site.settings.rpc),
         ...parts.flatMap(({ airdrop: { id, clawback_at } }) =>
           clawback_at === null
             ? [`${id} is not on chain yet: nobody can claim before \`svc airdrops init ${id}\``]
@@ -130,20 +112,6 @@ async function readPart(session: Session, record: TreeRecord): Promise<SitePart>
   const tree = hashTree(await fetchStoredList(session, record.id, record.leaf_count), session.ui)
   requireStored(tree, record)
   return { tree, ...about }
-}
-
-/** The page with the head that a link to it shows on other sites. */
-function pageIndex(
-  content: Uint8Array,
-  { settings, files, parts }: { settings: PageSettings; files: ReadonlyMap<string, Uint8Array>; parts: SitePart[] },
-): string {
-  const [airdrop] = parts.map((part) => part.airdrop)
-  return withHead(Buffer.from(content).toString('utf8'), {
-    settings,
-    texts: textsIn(files, settings.language) ?? {},
-    symbol: airdrop?.symbol || airdrop?.name || '',
-    address: settings.url,
-  })
 }
 
 /** A list that does not match its record is not written. */
@@ -169,40 +137,4 @@ async function putPart(put: PutFile, { tree, airdrop, cluster }: SitePart): Prom
     const bytes = encodeBlock(list, from, proofAt(tree, from), list.locked !== undefined)
     await put(`${airdrop.id}/rows/${block}.bin`, bytes)
   }
-}
-
-async function pageFiles() {
-  const files = await readPageFiles().catch(() => new Map<string, Buffer<ArrayBuffer>>())
-  if (files.has('index.html')) return files
-  throw failure('the files of the claim page are missing from this installation', {
-    next: 'install it again; in a clone run `npm run build`',
-  })
-}
-
-/** Loaded when used, because the rules load zod. */
-const settingsRules = () => import('../../src/claim-page/site/site-settings.ts')
-
-/** Reads the operator's file; throws a usage problem with a line for each fault, which names its field. */
-async function operatorSettings(
-  config: string | undefined,
-  rpc: string[] | undefined,
-  files: ReadonlyMap<string, Uint8Array>,
-): Promise<{ settings: PageSettings; logo: { name: string; bytes: Uint8Array } | null }> {
-  const { logoName, readPageSettings } = await settingsRules()
-  const read = (content: string, name: string) => {
-    const answer = readPageSettings(content, textsIn(files))
-    if ('settings' in answer) return answer.settings
-    const lines = answer.faults.map(({ field, message }) => `${name}: ${field === '' ? '' : `${field} `}${message}`)
-    throw usage(lines[0] ?? `${name} cannot be used`, { lines, details: { faults: answer.faults } })
-  }
-  const given = config === undefined ? {} : read(Buffer.from(await readBytes(config)).toString('utf8'), config)
-  const nodes = rpc === undefined ? {} : read(JSON.stringify({ rpc }), '--rpc')
-  const settings = { ...given, ...nodes }
-  if (config === undefined || settings.logo === undefined) return { settings, logo: null }
-  const name = logoName(settings.logo)
-  const bytes = await readBytes(resolve(config === '-' ? '.' : dirname(config), settings.logo))
-  if (bytes.length > MOST_LOGO_BYTES) {
-    throw usage(`${basename(settings.logo)} is larger than ${MOST_LOGO_BYTES / 1024} KiB: every visitor loads it`)
-  }
-  return { settings: { ...settings, logo: name }, logo: { name, bytes } }
 }

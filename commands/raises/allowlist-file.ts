@@ -15,6 +15,7 @@ import { ALLOWLIST_FORM } from '../../src/merkle/column-plan.ts'
 import { MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { groupedDecimalOf } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import { type ColumnInputs, columnFlags } from '../lists/column-flags.ts'
@@ -22,7 +23,7 @@ import { chosenUnits, requireUnits, unitFlags } from '../merkle/list-units.ts'
 import { readRecipients } from '../merkle/recipients.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
-import { wholeFolder } from '../ui/whole-folder.ts'
+import { type PutFile, wholeFolder } from '../ui/whole-folder.ts'
 import { counted } from '../ui/words.ts'
 
 /** The flags by which a person says how the file is read. */
@@ -84,23 +85,34 @@ const AT_ONCE = 64
 export const proofFolder = (out: string, replace: boolean) =>
   wholeFolder(out, { replace, kind: 'proofs of a raise', file: 'proofs.json', format: FOLDER_FORMAT })
 
-/** Writes `RAISE/REGISTRY/WALLET` for each entry, as clients of the program ask for it; registries count from 0. */
+/** Writes the folder, with `RAISE/REGISTRY/WALLET` for each entry. */
 export async function writeProofs(
   folder: Awaited<ReturnType<typeof proofFolder>>,
   list: AllowlistFile,
-  { raise, config, version }: { raise: string; config: string; version: number },
+  { raise, version }: { raise: string; version: number },
 ): Promise<void> {
   const about = { format: FOLDER_FORMAT, raise, root: list.hex, root_version: version, entries: list.list.count }
   await folder.write(async (put) => {
     await put('proofs.json', `${JSON.stringify(about, undefined, 2)}\n`)
-    for (let from = 0; from < list.list.count; from += AT_ONCE) {
-      const indexes = Array.from({ length: Math.min(AT_ONCE, list.list.count - from) }, (_, i) => from + i)
-      await Promise.all(
-        indexes.map((index) => {
-          const found = allowanceProofAt(list, index)
-          return put(`${raise}/${found.round - 1}/${found.wallet}`, proofText(config, found))
-        }),
-      )
-    }
+    await putProofs((path, content) => put(`${raise}/${path}`, content), list, await configOf(raise, version))
   })
+}
+
+/** Writes `REGISTRY/WALLET` for each entry, as clients of the program ask for it; registries count from 0. */
+export async function putProofs(put: PutFile, list: AllowlistFile, config: string): Promise<void> {
+  for (let from = 0; from < list.list.count; from += AT_ONCE) {
+    const indexes = Array.from({ length: Math.min(AT_ONCE, list.list.count - from) }, (_, i) => from + i)
+    await Promise.all(
+      indexes.map((index) => {
+        const found = allowanceProofAt(list, index)
+        return put(`${found.round - 1}/${found.wallet}`, proofText(config, found))
+      }),
+    )
+  }
+}
+
+/** The address of the root of a raise with this version. */
+export async function configOf(raise: string, version: number): Promise<string> {
+  const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
+  return deriveAddress(PRESALE.id, ...PRESALE_SEEDS.merkleRoot(raise, BigInt(version))).address
 }

@@ -3,6 +3,7 @@ import type { Noun } from '../cli/command.ts'
 import { claimVerb, depositVerb, refundVerb, withdrawVerb } from './buyer-acts.ts'
 import { createVerb } from './create.ts'
 import { openVerb } from './open.ts'
+import { raisePageVerb } from './page.ts'
 import { getVerb, raisesList } from './reads.ts'
 import { settleVerb } from './settle.ts'
 
@@ -15,6 +16,7 @@ export const raisesNoun: Noun = {
     claim: claimVerb,
     refund: refundVerb,
     settle: settleVerb,
+    page: raisePageVerb,
     list: raisesList,
     get: getVerb,
   },

@@ -16,6 +16,7 @@ import {
   type AllowlistFile,
   allowlistFlags,
   allowlistLines,
+  configOf,
   entriesOf,
   proofFolder,
   readAllowlist,
@@ -32,25 +33,18 @@ interface Opening {
   asked: string | undefined
 }
 
-async function derivedFrom(seeds: readonly Uint8Array[]): Promise<string> {
-  const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
-  return deriveAddress(PRESALE.id, ...seeds).address
-}
-
-const configOf = ({ id, root_version }: Pick<Opening, 'id' | 'root_version'>): Promise<string> =>
-  derivedFrom(PRESALE_SEEDS.merkleRoot(id, BigInt(root_version)))
-
 /** The root of the own list, once; and the URL, in place of another one that was there. */
 async function opens(of: Signing, { id: presale, root, root_version, url, asked }: Opening): Promise<Call[]> {
   const { payer } = of
-  const metadata = await derivedFrom(PRESALE_SEEDS.serverMetadata(presale))
+  const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
+  const { address: metadata } = deriveAddress(PRESALE.id, ...PRESALE_SEEDS.serverMetadata(presale))
   const version = BigInt(root_version)
   const rootCall: Call = {
     program: PRESALE.id,
     call: 'create_merkle_root_config',
     fields: {
       presale,
-      merkle_root_config: await configOf({ id: presale, root_version }),
+      merkle_root_config: await configOf(presale, root_version),
       creator: payer,
       root,
       version,
@@ -137,7 +131,7 @@ export const openVerb = verb({
       return { data: { id, root, root_version: there, url: asked ?? null, ...(out === undefined ? {} : { out }) } }
     })
     if (folder !== undefined && list !== null && version !== undefined && !flags.dry_run)
-      await writeProofs(folder, list, { raise: id, config: await configOf({ id, root_version: version }), version })
+      await writeProofs(folder, list, { raise: id, version })
     return outcome
   },
 })

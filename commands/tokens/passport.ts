@@ -1,9 +1,9 @@
 /** `svc tokens passport`: writes the report of a token as a static page that proves each fact from the chain in the browser. */
 import { paths } from '../../src/api/paths.ts'
-import { readPageFiles } from '../../src/claim-page/site/page-files.ts'
 import { siteCluster } from '../../src/claim-page/site/site-subject.ts'
-import { listOf, mintAddress, required, text, toggle, verb } from '../cli/command.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { mintAddress, required, verb } from '../cli/command.ts'
+import { builtPage, nodeNotes, pageFlags } from '../ui/page-site.ts'
+import { usage } from '../ui/problem.ts'
 import { wholeFolder } from '../ui/whole-folder.ts'
 
 const FORMAT = 'svc-token-passport/1'
@@ -17,13 +17,7 @@ export const passportVerb = verb({
     'DIR gets a page for any static host. The visitor’s browser reads the chain itself, compares supply, authorities, metadata, locks and locked liquidity with the report, and marks what changed and what it could not prove. Liquidity elsewhere than on Meteora is not counted. DIR appears only when it is complete.',
   calls: [paths.tokens.report, paths.service.cluster],
   args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
-  flags: {
-    out: required(text('Folder to write', { placeholder: 'DIR' })),
-    rpc: listOf('URLs of the nodes that the page uses, in order; every visitor can see them', {
-      placeholder: 'URL,URL',
-    }),
-    replace: toggle('Replace the page if it exists'),
-  },
+  flags: pageFlags,
   examples: [
     'svc tokens passport 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --out public/passport',
     'svc tokens passport 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --out public/passport --rpc https://rpc.example.com --replace',
@@ -31,12 +25,7 @@ export const passportVerb = verb({
   async run({ mint, out, rpc = [], replace }, { client }) {
     requireNodes(rpc)
     const folder = await wholeFolder(out, { replace, kind: 'token passport', file: 'passport.json', format: FORMAT })
-    const files = await readPageFiles('passport-page').catch(() => new Map<string, Buffer<ArrayBuffer>>())
-    if (!files.has('index.html')) {
-      throw failure('the files of the passport page are missing from this installation', {
-        next: 'install it again; in a clone run `npm run build`',
-      })
-    }
+    const files = await builtPage('passport-page')
     const [{ data: report }, { data: chain }] = await Promise.all([
       client.tokens.report({ mint }),
       client.service.cluster({}),
@@ -51,14 +40,7 @@ export const passportVerb = verb({
     })
     return {
       data: { out, mint: report.mint, cluster: cluster.name, files: files.size + 1 },
-      notes: [
-        ...report.gaps.map(({ part, reason }) => `${part}: ${reason}`),
-        ...(cluster.name === 'mainnet' && rpc.length === 0
-          ? [
-              'the page asks the public node of mainnet, which limits visitors: give --rpc with a node of your own for pages',
-            ]
-          : []),
-      ],
+      notes: [...report.gaps.map(({ part, reason }) => `${part}: ${reason}`), ...nodeNotes(cluster.name, rpc)],
     }
   },
 })

@@ -40,13 +40,13 @@ export type Site = Awaited<ReturnType<typeof readSite>>
 
 /** The files of a page itself, and the operator's settings, which are those of claim pages. */
 export async function readSite({ config, localRpc }: Kernel, name: 'claim-page' | 'raise-page') {
-  const [page, claimPage] = await Promise.all([readPageFiles(name), readPageFiles()])
+  // One file of settings serves both pages, and a raise's page has the texts of both.
+  const [page, both] = await Promise.all([readPageFiles(name), readPageFiles('raise-page')])
   const index = page.get('index.html')?.toString('utf8') ?? ''
   const [, policy] = /http-equiv="content-security-policy" content="([^"]+)"/i.exec(index) ?? []
   if (policy === undefined) throw internal('The files of the page are missing from this installation')
   const { 'claim-page-config': path, 'claim-page-rpc-url': rpc } = config.values
-  const read =
-    path === undefined ? { settings: {} } : readPageSettings(await readFile(path, 'utf8'), textsIn(claimPage))
+  const read = path === undefined ? { settings: {} } : readPageSettings(await readFile(path, 'utf8'), textsIn(both))
   if ('faults' in read) {
     const [{ field, message } = { field: '', message: 'cannot be used' }] = read.faults
     throw internal(`claim-page-config: ${field === '' ? 'the file' : field} ${message}`)

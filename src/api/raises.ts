@@ -151,6 +151,9 @@ const raise = z
     fee_collected: z.boolean(),
     unsold_done: z.boolean(),
     root: nullOr(hex32).meta({ description: 'Root of the stored allowlist; null without one' }),
+    root_version: nullOr(z.int()).meta({
+      description: 'Which account of a root has it, or will have it; null without',
+    }),
     url: nullOr(z.string()).meta({ description: 'Where proofs are, as written on chain' }),
     pool: nullOr(raisePool).meta({ description: 'The plan of the pool, as stored here; null without' }),
     pool_address: nullOr(address).meta({ description: 'The pool, once it is open' }),

@@ -1,4 +1,4 @@
-/** `svc raises open` on the real program: the list from a CSV, its root and its place on chain, its proofs as files. */
+/** `svc raises open` and `page` on the real program: the list from a CSV, its root and its place on chain, and the page with its proofs as files. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -174,5 +174,60 @@ describe.skipIf(lacksPresale !== '')(`svc raises open ${lacksPresale}`, () => {
     await cli.refused(it.open('--allowlist', file, '--raw'), 'this server has no public address', 2)
     await cli.refused(it.open('--url', URL), /--allowlist|--root/, 2)
     expect(existsSync(join(cli.home, 'public-none'))).toBe(false)
+  })
+})
+
+describe.skipIf(lacksPresale !== '')(`svc raises page ${lacksPresale}`, () => {
+  it('writes the page with its settings, and the proofs of the root on chain beside it', async () => {
+    const it = await make()
+    const file = cli.file('page.csv', `wallet,cap,round\n${A},500,1\n${B},700,2\n`)
+    const { root } = await cli.json(it.open('--allowlist', file, '--raw', '--url', URL))
+    const out = join(cli.home, 'site')
+    const config = cli.file(
+      'page.json',
+      JSON.stringify({ name: 'Acme', texts: { en: { raiseTitle: 'Buy {symbol}' } } }),
+    )
+    const args = ['raises', 'page', it.id, '--out', out, '--rpc', 'https://rpc.acme.example', '--config', config]
+    const listed = [...args, '--allowlist', file, '--raw']
+    expect(await cli.json(listed)).toMatchObject({ out, id: it.id, cluster: 'localnet', entries: 2 })
+    const read = (...path: string[]) => readFileSync(join(out, ...path), 'utf8')
+    expect(JSON.parse(read('raise.json'))).toMatchObject({ format: 'svc-raise-page/1', raise: it.id })
+    expect(JSON.parse(read('site.json'))).toMatchObject({ name: 'Acme', rpc: ['https://rpc.acme.example'] })
+    expect(read('index.html')).toMatch(/<title>Buy .+ · Acme<\/title>/)
+    for (const [, link = ''] of read('index.html').matchAll(/(?:src|href)="([^"#]+)"/g))
+      expect(link.startsWith('data:') || existsSync(join(out, link)), link).toBe(true)
+    for (const [registry, wallet] of [
+      ['0', A],
+      ['1', B],
+    ] as const)
+      expect(JSON.parse(read(registry, wallet))).toEqual((await it.proof(wallet, registry)).json)
+    expect(JSON.parse(read('0', A)).merkle_root_config).toBe(merkleRootAddress(it.id, 0n).toString())
+    expect(await cli.json(['raises', 'get', it.id])).toMatchObject({ root, root_version: 0 })
+
+    // The proofs of a later list lead to its own root.
+    writeFileSync(file, `wallet,cap,round\n${A},500,1\n${B},700,2\n${B},9,1\n`)
+    await cli.refused([...listed, '--replace'], `that of the raise ${it.id} is ${root}`)
+    await cli.json(it.open('--allowlist', file, '--raw', '--url', URL))
+    await cli.refused(listed, `${out} is there already`, 2)
+    expect(await cli.json([...listed, '--replace'])).toMatchObject({ entries: 3 })
+    expect(JSON.parse(read('0', B)).merkle_root_config).toBe(merkleRootAddress(it.id, 1n).toString())
+  })
+
+  it('refuses a page without the list it needs, a list of another raise, settings with a fault, and a foreign folder', async () => {
+    const it = await make()
+    const file = cli.file('other.csv', `${A},500\n`)
+    const out = join(cli.home, 'no-site')
+    const page = (...more: string[]) => ['raises', 'page', it.id, '--out', out, ...more]
+    await cli.refused(page(), 'has an allowlist, whose proofs its page needs: give --allowlist FILE', 2)
+    await cli.refused(page('--allowlist', file, '--raw'), `that of the raise ${it.id} is not stored`)
+    const config = cli.file('fault.json', '{"texts":{"en":{"raiseTitel":"x"}}}')
+    await cli.refused(page('--config', config), 'texts.en.raiseTitel', 2)
+    await cli.refused(['raises', 'page', A, '--out', out], `There is no raise at ${A}`, 3)
+    await cli.refused(page('--rpc', 'ftp://x'), '--rpc: rpc.0 must be a URL with https', 2)
+    mkdirSync(join(cli.home, 'mine'))
+    writeFileSync(join(cli.home, 'mine', 'index.html'), 'mine')
+    const foreign = ['raises', 'page', it.id, '--out', join(cli.home, 'mine'), '--replace']
+    await cli.refused(foreign, 'contains no page of a raise', 2)
+    expect(existsSync(out)).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-/** Claims in Chromium from the page that `svc airdrops page` writes, behind a file server, and from the page that the daemon serves. */
+/** Claims in Chromium from the pages that `svc airdrops page` and `svc raises page` write, behind a file server, and from the page that the daemon serves. */
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import type { Browser } from 'playwright-core'
@@ -11,6 +11,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { RECORDING } from '../support/golden.ts'
 import { PROGRAMS_DIR } from '../support/local-chain.ts'
 import { freePort } from '../support/ports.ts'
+import { lacksPresale } from '../support/raises.ts'
 import { standardWallet } from '../support/standard-wallet.ts'
 
 const PICTURES = resolve(import.meta.dirname, '../../docs/pictures')
@@ -25,6 +26,7 @@ describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Ji
   let rpc: string
   let mint: string
   let ids: string[]
+  let keypair: string
   const ok = async (...args: string[]) => {
     const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'])
     expect({ args, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ args, exitCode: 0, stderr: '' })
@@ -41,7 +43,7 @@ describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Ji
       flags: ['--rpc-port', String(port)],
       env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_CLAIM_PAGES: 'true', SVC_CLAIM_PAGE_RPC_URL: rpc },
     })
-    const keypair = cli.file('payer.json', JSON.stringify([...payer.secretKey]), 0o600)
+    keypair = cli.file('payer.json', JSON.stringify([...payer.secretKey]), 0o600)
     for (const key of [payer, first, second]) await ok('localnet', 'airdrop', key.publicKey.toBase58(), '10')
     const token = ['--name', 'Drop', '--symbol', 'DRP', '--uri', 'https://example.com/d.json', '--supply', '1000000']
     mint = (await ok('tokens', 'create', ...token, '-k', keypair, '--yes')).mint
@@ -111,6 +113,37 @@ describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Ji
       expect(offered).toMatch(/^Claim 21\.5 /)
       expect(calls).toBe(1)
       expect([await claimedOf(ids[0]!, second), await claimedOf(ids[1]!, second)]).toEqual(['0', '21500000'])
+    },
+    WAIT_MS * 3,
+  )
+
+  it.skipIf(lacksPresale !== '')(
+    'deposits into a raise with an allowlist if svc raises page wrote it',
+    async () => {
+      const signs = ['-k', keypair, '--yes']
+      await ok('tokens', 'revoke', mint, 'mint', ...signs)
+      const terms = ['--sale-mode', 'fixed_price', '--price', '0.001', '--min', '1', '--max', '80', '--ends', '7d']
+      const { id } = await ok('raises', 'create', mint, ...terms, '--allowlist', '--lock', '1h', ...signs)
+      const wallet = first.publicKey.toBase58()
+      const list = cli.file('allowlist.csv', `wallet,cap\n${wallet},2\n${second.publicKey.toBase58()},3\n`)
+      const listed = ['--allowlist', list, '--decimals', '9']
+      await ok('raises', 'open', id, ...listed, '--url', 'https://sale.example.com/raise', ...signs)
+      const out = join(cli.home, 'raise')
+      await ok('raises', 'page', id, '--out', out, ...listed, '--rpc', rpc)
+      const site = await serveFiles(out)
+      const page = await browser.newPage({ locale: 'en-US', viewport: { width: 390, height: 844 } })
+      await page.addInitScript(standardWallet(first))
+      await page.goto(site.url)
+      await page.getByRole('button', { name: 'Connect Test Wallet' }).click()
+      await page.locator('#deposit-0').fill('1.5', { timeout: WAIT_MS })
+      await page.getByRole('button', { name: 'Deposit', exact: true }).click()
+      await page.locator('[data-signature]').first().waitFor({ timeout: WAIT_MS })
+      const pictures = process.env.SVC_TEST_PICTURES
+      if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'raise-written.png'), fullPage: true })
+      await page.close()
+      await site.close()
+      const buyer = await ok('raises', 'get', id, '--buyer', wallet)
+      expect(JSON.stringify(buyer)).toContain('"deposited":"1500000000"')
     },
     WAIT_MS * 3,
   )

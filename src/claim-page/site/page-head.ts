@@ -1,7 +1,7 @@
 /** The head of a claim page or a raise's page: the title, icon and picture that a link to it shows on other sites. */
 import type { PageSettings, TextsByKey } from './site-settings.ts'
 
-interface PageHead {
+export interface PageHead {
   settings: PageSettings
   /** The page's own texts in the default language. */
   texts: TextsByKey

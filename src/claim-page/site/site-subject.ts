@@ -82,9 +82,11 @@ export function subjectText(cluster: SiteCluster, airdrops: readonly SiteAirdrop
 export const airdropText = (cluster: SiteCluster, airdrop: SiteAirdrop): string =>
   `${JSON.stringify({ format: PAGE_FORMAT, cluster, ...listed(airdrop) }, undefined, 2)}\n`
 
+export const RAISE_PAGE_FORMAT = 'svc-raise-page/1'
+
 /** The text of `raise.json`; `vault` should hold the creator's key, which the page confirms on chain. */
 export function raiseText(cluster: SiteCluster, raise: string, vault: SiteVault | null): string {
-  return `${JSON.stringify({ format: 'svc-raise-page/1', cluster, raise, creator_vault: vault }, undefined, 2)}\n`
+  return `${JSON.stringify({ format: RAISE_PAGE_FORMAT, cluster, raise, creator_vault: vault }, undefined, 2)}\n`
 }
 
 export interface SiteVault {

@@ -68,6 +68,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
     fee_collected: raise.feesCollected,
     unsold_done: raise.unsoldDone,
     root: lists[0]?.root ?? null,
+    root_version: lists[0]?.version ?? null,
     url: cleanLabel(metadata?.server_url, MOST_URL),
     pool,
     pool_address: row?.pool_address ?? null,
