@@ -152,6 +152,16 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
     expect(await read(id)).toMatchObject(expected)
   })
 
+  it('sells in five rounds at a fixed price, and names the flag with which it does so again', async () => {
+    const rounds = Array.from({ length: 5 }, () => ['--round', 'supply=1000,deposit-fee=1%']).flat()
+    const terms = ['--sale-mode', 'fixed_price', '--min', '1', '--max', '5', '--ends', '7d', '--allowlist', ...rounds]
+    const first = await cli.json(create(...terms))
+    expect((await read(first.id)).rounds).toHaveLength(5)
+    await refused(terms, /the creation of 5 rounds has 1260 bytes, and version 0 takes 1232.*--tx-version 1/s)
+    const { id } = await cli.json(create(...terms, '--tx-version', '1'))
+    expect(id).not.toBe(first.id)
+  })
+
   it('takes a plan of the pool from a file, and names the field that is wrong', async () => {
     const plan = { quote_bps: 2_500, reserve: '20000000000', fee_bps: 200 }
     const { id } = await cli.json(create(...FIXED, '--then-pool', cli.file('pool.json', JSON.stringify(plan))))

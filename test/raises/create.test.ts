@@ -2,8 +2,14 @@
 import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import {
+  fixedPriceArgsAddress,
+  fixedPriceInstruction,
+  type RaisePlace,
+} from '../../src/chain/programs/presale/index.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { approversOf, decide } from '../support/approvers.ts'
+import { run } from '../support/gold.ts'
 import { withFee } from '../support/locks.ts'
 import {
   addressOf,
@@ -17,6 +23,7 @@ import {
   raisesOn,
 } from '../support/new-raises.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
+import { sdk } from '../support/raises.ts'
 import { startService } from '../support/service.ts'
 import { keyOf } from '../support/squads.ts'
 import { lacksTreasury, sharedTreasury, type Treasury } from '../support/treasury.ts'
@@ -92,24 +99,54 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     for (const field of SETTLED) expect([field, read[field]]).toEqual([field, made[field]])
   })
 
-  it('of several rounds has as many as version 0 has room for, and five in version 1', async () => {
-    const it = await open()
-    const rounds = (count: number, more = {}) => ({
-      ...{ allowlist: true, rounds: Array.from({ length: count }, () => ({ supply: '1000000000000', ...more })) },
-      max: String(count * 1_000_000_000),
-    })
-    const four = await it.create({ ...FIXED, ...rounds(4) })
-    expect(four.rounds).toHaveLength(4)
-    await it.expectRefused(
-      { ...FIXED, ...rounds(5) },
-      'tx_version',
-      'tx_version: the creation of 5 rounds has 1260 bytes, and version 0 takes 1232: send tx_version: 1, or fewer rounds',
-    )
-    const five = await it.create({ ...FIXED, ...rounds(5, { deposit_fee_bps: 100 }), tx_version: 1 })
-    expect((await it.read(five.id)).rounds).toEqual(five.rounds)
+  const rounds = (count: number, more = {}) => ({
+    ...{ ...FIXED, allowlist: true, max: String(count * 1_000_000_000), ...more },
+    rounds: Array.from({ length: count }, () => ({ supply: '1000000000000', deposit_fee_bps: 100 })),
+  })
+
+  it('of five rounds fits version 0 with the payer as its base, and a second one needs version 1', async () => {
+    const it = await raisesOn(await startService())
+    const four = await it.create(rounds(4))
+    expect((await it.read(four.id)).rounds).toEqual(four.rounds)
+    const five = await it.create(rounds(5))
+    expect(five.requiredSigners).toEqual([addressOf(it.seller)])
+    const read = await it.read(five.id)
+    for (const field of SETTLED) expect([field, read[field]]).toEqual([field, five[field]])
     expect(five.warnings.join()).toContain('At a fixed price the rounds share their tokens')
-    const free = { ...PRO_RATA, ...rounds(5), supply: undefined, min: '1' }
+    await it.expectRefused(
+      rounds(5),
+      'tx_version',
+      'tx_version: the creation of 5 rounds has 1272 bytes, and version 0 takes 1232: send tx_version 1, or fewer rounds',
+    )
+    const second = await it.create(rounds(5, { tx_version: 1 }))
+    expect((await it.read(second.id)).rounds).toEqual(second.rounds)
+    expect(second.id).not.toBe(five.id)
+    const free = { ...rounds(5), ...PRO_RATA, max: '5000000000', supply: undefined, price: undefined, min: '1' }
     expect((await it.create(free)).warnings.join()).toContain('Each round sells all of its tokens for any deposit')
+  })
+
+  it('of five rounds has the terms of the last build, and none while an earlier one can land', async () => {
+    const it = await raisesOn(await startService())
+    const planned = rounds(5, { pool: POOL })
+    const { id } = await it.build(planned)
+    expect(await it.build(planned)).toMatchObject({ id })
+    const other = { ...planned, pool: { ...POOL, fee_bps: 200 } }
+    const refusal = `tx_version: another build of the raise ${id} can still land: repeat this request in three minutes`
+    await it.expectRefused(other, 'tx_version', refusal)
+    expect(await it.rows()).toMatchObject([{ id, pool_json: expect.stringContaining('"fee_bps":100') }])
+    it.service.clock.advance(180_000)
+    await it.create(other)
+    expect(await it.rows()).toMatchObject([{ id, pool_json: expect.stringContaining('"fee_bps":200') }])
+  })
+
+  it('of five rounds does not take an address whose price somebody else has written', async () => {
+    const it = await raisesOn(await startService())
+    const { id } = await it.build(rounds(5))
+    const stranger = it.recipient
+    const place = { address: id, fixedPriceArgs: fixedPriceArgsAddress(id) } as RaisePlace
+    const squat = fixedPriceInstruction(place, { payer: addressOf(stranger), price: 1n << 64n, withdrawable: true })
+    expect(run(it.chain, [sdk(squat)], [stranger]).err).toBeNull()
+    await it.expectRefused(rounds(5), 'tx_version', 'send tx_version 1, or fewer rounds')
   })
 
   it('whose creator is another wallet needs its signature, so that a mistyped one never gets anything', async () => {

@@ -14,8 +14,10 @@ import {
 import { requireProgram } from '../../chain/programs/required-program.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
 import { readRentRate } from '../../chain/reads/rpc-reads.ts'
-import { compileAnySize, type Envelope, roomOf } from '../../chain/sending/unsigned.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
+import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
+import type { ApiError } from '../../platform/errors.ts'
 import { RAISE_MEMO } from '../../solana/memos.ts'
 import { FIXED_PRICE_ARGS_BYTES, PRESALE_BYTES } from '../../solana/programs/presale.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -24,7 +26,7 @@ import { recipientNote } from '../../solana/recipients.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import { feeInEpoch, sentFor } from '../../solana/transfer-fees.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
-import { insertRaise } from '../../store/resources/raises.ts'
+import { findRaise, insertRaise, updateRaise } from '../../store/resources/raises.ts'
 import type { Tx } from '../../store/store.ts'
 import { inEitherMode, type PlannedBuild } from '../act.ts'
 import { buildTransaction, newKey, trackingOf } from '../building.ts'
@@ -45,7 +47,7 @@ const FIRST_LOOK_MS = 60_000
 
 export async function createRaise(context: Context, input: CreateInput): Promise<Result<Api['raises']['create']>> {
   const genesis = await context.chain.genesisHash()
-  const record = (tx: Tx, summary: object) => insertRaise(tx, newRow(context, input, genesis, summary as Summary))
+  const record = (tx: Tx, summary: object) => storeRaise(tx, newRow(context, input, genesis, summary as Summary))
   const plan = (payer: string) => planCreation(context, { ...input, payer })
   const answer = await inEitherMode(context, input, 'raise.create', plan, { record, isCheckedAgain: true })
   return answer as Result<Api['raises']['create']>
@@ -67,10 +69,12 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   const needed = { payer, creator, deposit, reserve: BigInt(pool?.reserve ?? 0) }
   const tokens = await requireTokens(context, token, needed)
   const key = newKey(context)
-  const place = raisePlace({
-    ...{ base: key.address, mint: token.mint, quoteMint: quote.mint },
-    ...{ tokenProgram: token.tokenProgram, quoteTokenProgram: quote.tokenProgram },
-  })
+  const placeOf = (base: string) =>
+    raisePlace({
+      ...{ base, mint: token.mint, quoteMint: quote.mint },
+      ...{ tokenProgram: token.tokenProgram, quoteTokenProgram: quote.tokenProgram },
+    })
+  let place = placeOf(key.address)
   const raise = beforeDeposits({ ...place, ...terms, creator, createdAt: BigInt(at.unixSeconds) })
   const rentOf = await readRentRate(chain)
   const { fault: unopened, ...preview } = previewRaise({ raise, plan: pool ?? null, decimals, transferFee, rentOf })
@@ -88,10 +92,18 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     requiredProgram: PROGRAMS.presale,
     fallbackUnits: RAISE_UNITS.create,
     onFailedSimulation: throwRefusal,
-    build: async (envelope) => ({
-      ...(await buildCreation(envelope, place, terms, parties)),
-      secretKeys: [key.secretKey],
-    }),
+    build: async (envelope) => {
+      // Without a key of its own, a raise saves a key and a signature, and has the one address of its payer.
+      const made = await buildCreation(envelope, place, terms, parties)
+      if (hasRoom(made, envelope)) return { ...made, secretKeys: place.base === payer ? [] : [key.secretKey] }
+      const smaller = placeOf(payer)
+      const built = await buildCreation(envelope, smaller, terms, parties)
+      // A proposal can wait for days, and another build would meanwhile take its row.
+      const isUsed = context.vaultActing !== undefined || (await isTaken(chain, smaller))
+      if (isUsed || !hasRoom(built, envelope)) throw noRoom(made, envelope, terms)
+      place = smaller
+      return built
+    },
   })
   const { address: id } = place
   const summary = {
@@ -117,21 +129,31 @@ interface Parties {
   signs: boolean
 }
 
-/** The base signs, too. Throws bad_request if version 0 has no room for so many rounds. */
+/** The base signs, too. */
 async function buildCreation(envelope: Envelope, place: RaisePlace, terms: NewRaise, parties: Parties) {
   const sdk = await sdkInstructions()
-  const { price, withdrawable, rounds } = terms
+  const { price, withdrawable } = terms
   const { payer, creator, signs } = parties
-  const built = await compileAnySize(envelope, [
+  return compileAnySize(envelope, [
     ...(price === null ? [] : [sdk(fixedPriceInstruction(place, { payer, owner: creator, price, withdrawable }))]),
     sdk(creationInstruction(place, { ...terms, ...parties })),
     ...(signs ? [await memoInstruction(RAISE_MEMO, [creator])] : []),
   ])
-  const [bytes, room] = [built.transaction.length, roomOf(envelope)]
-  if (bytes <= room) return built
-  throw fault(
+}
+
+const hasRoom = ({ transaction }: UnsignedTransaction, envelope: Envelope): boolean =>
+  transaction.length <= roomOf(envelope)
+
+/** Anyone can make the account of a price for an address that is known, so both must be free. */
+async function isTaken(chain: Context['chain'], { address, fixedPriceArgs }: RaisePlace): Promise<boolean> {
+  return (await accountsAt(chain, [address, fixedPriceArgs])).some((account) => account !== null)
+}
+
+function noRoom({ transaction }: UnsignedTransaction, envelope: Envelope, { rounds }: NewRaise): ApiError {
+  const [bytes, room] = [transaction.length, roomOf(envelope)]
+  return fault(
     'tx_version',
-    `tx_version: the creation of ${rounds.length} rounds has ${bytes} bytes, and version 0 takes ${room}: send tx_version: 1, or fewer rounds`,
+    `tx_version: the creation of ${rounds.length} rounds has ${bytes} bytes, and version 0 takes ${room}: send tx_version 1, or fewer rounds`,
     { bytes, room },
   )
 }
@@ -192,6 +214,29 @@ async function creatorOf(
     )
   }
   return { creator, signs: true, warnings: [] }
+}
+
+/** Time in which a build of this service can land, with room to spare. */
+const LANDS_WITHIN_MS = 180_000
+const TERM_COLUMNS = ['creator', 'sale_mode', 'min', 'max', 'supply', 'ends_at', 'pool_json', 'creator_vault'] as const
+
+/**
+ * Replaces an earlier build of the same address, which only the payer's own base has. Throws bad_request while that one
+ * can land with other terms, which this row would not have.
+ */
+async function storeRaise(tx: Tx, row: ReturnType<typeof newRow>): Promise<void> {
+  if ((await insertRaise(tx, row)) !== null) return
+  const before = await findRaise(tx, row.id)
+  if (before === null) throw new Error(`the raise ${row.id} is neither new nor stored`)
+  const canLand = row.created_at < before.created_at + LANDS_WITHIN_MS
+  if (canLand && TERM_COLUMNS.some((field) => before[field] !== row[field])) {
+    throw fault(
+      'tx_version',
+      `tx_version: another build of the raise ${row.id} can still land: repeat this request in three minutes, or send tx_version 1`,
+    )
+  }
+  const { id, ...changes } = row
+  await updateRaise(tx, id, changes)
 }
 
 const newRow = (context: Context, input: CreateInput, genesis: string, summary: Summary) => {
