@@ -9,27 +9,22 @@ import { readBlock } from '../../src/operations/claim-pages/page-block.ts'
 import { type PageList, PageLists } from '../../src/operations/claim-pages/page-lists.ts'
 import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
 import { notFound, rateLimited } from '../../src/platform/errors.ts'
-import { once } from '../../src/platform/timing.ts'
 import { findTree } from '../../src/store/airdrops/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
-import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import {
-  answer,
+  type Asked,
   BINARY,
   CHECKED,
   indexFile,
   jsonFile,
   type PageFile,
   publicAddress,
-  readSite,
-  refusal,
   type Site,
-  securityPolicy,
+  servePages,
   siteFile,
-  toFolder,
 } from './public-pages.ts'
 
 /** For a list on chain, which never changes. */
@@ -39,27 +34,10 @@ const KEPT = 'public, max-age=86400, immutable'
 const AT_ONCE = { perAddress: 3, inAll: 16 }
 const LIST_READS = { minute: { perAddress: 30, inAll: 600 }, reading: AT_ONCE, running: AT_ONCE }
 
-export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
-  const site = once(() => readSite(kernel, 'claim-page'))
-  site().catch((error) => kernel.log.error({ err: error }, 'the settings of claim pages are invalid'))
-  const files = pageFilesOf(kernel, site)
-  toFolder(hono, 'claim')
-  hono.get('/claim/:id/:path{.*}', async (c) => {
-    const record = c.env
-    record.route = '/claim/{id}/{path}'
-    const path = c.req.param('path')
-    try {
-      if (record.fault !== undefined) throw record.fault
-      const address = visitorAddressOf(callerOf(c), kernel)
-      const file = await files(c.req.param('id'), path === '' ? 'index.html' : path, address)
-      return answer(record, file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site))
-    } catch (thrown) {
-      return refusal(kernel, record, thrown, 'Claim')
-    }
-  })
-}
+export const claimPages = (hono: Hono<RequestEnv>, kernel: Kernel): void =>
+  servePages(hono, kernel, 'claim', pageFilesOf(kernel))
 
-function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
+function pageFilesOf(kernel: Kernel) {
   const [lists, subjects] = [new PageLists(), new PageSubjects()]
   const visitors = new VisitorCounter(kernel.clock, LIST_READS)
   const listOf = async (row: Row<'merkle_trees'>, address: string): Promise<PageList> => {
@@ -91,16 +69,15 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
     const bytes = block === undefined ? null : await readBlock(kernel, row, Number(block))
     return bytes === null ? null : { ...tree, bytes: bytes as Buffer<ArrayBuffer> }
   }
-  return async (id: string, path: string, address: string): Promise<PageFile> => {
+  return async (site: Site, { id, path, address }: Asked): Promise<PageFile> => {
     const row = /^[\w-]{46}$/.test(id) ? await findTree(kernel.store.db, id) : null
     if (row === null) throw notFound('This airdrop does not exist here')
-    const given = await site()
     if (path === 'index.html') {
       const symbol = subjects.read(kernel, row).then(({ airdrop }) => airdrop.symbol || airdrop.name)
       const address = publicAddress(kernel, `claim/${row.id}`)
-      return indexFile(given, { title: 'title', intro: 'intro', symbol, address })
+      return indexFile(site, { title: 'title', intro: 'intro', symbol, address })
     }
-    const file = siteFile(given, path) ?? (await ofTree(row, path, address))
+    const file = siteFile(site, path) ?? (await ofTree(row, path, address))
     if (file === null) throw notFound('This page has no such file')
     return file
   }

@@ -13,8 +13,9 @@ import {
   settingsText,
 } from '../../src/claim-page/site/site-settings.ts'
 import { ApiError, internal, Overloaded } from '../../src/platform/errors.ts'
-import { withTimeout } from '../../src/platform/timing.ts'
+import { once, withTimeout } from '../../src/platform/timing.ts'
 import { publicRoot } from '../../src/settings/config.ts'
+import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { respond } from '../pipeline/answer.ts'
 import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
@@ -39,7 +40,7 @@ export const CHECKED = 'no-cache'
 export type Site = Awaited<ReturnType<typeof readSite>>
 
 /** The files of a page itself, and the operator's settings, which are those of claim pages. */
-export async function readSite({ config, localRpc }: Kernel, name: 'claim-page' | 'raise-page') {
+async function readSite({ config, localRpc }: Kernel, name: 'claim-page' | 'raise-page') {
   // One file of settings serves both pages, and a raise's page has the texts of both.
   const [page, both] = await Promise.all([readPageFiles(name), readPageFiles('raise-page')])
   const index = page.get('index.html')?.toString('utf8') ?? ''
@@ -62,8 +63,6 @@ export async function readSite({ config, localRpc }: Kernel, name: 'claim-page' 
   const bytes = (await readFile(resolve(dirname(path), settings.logo))) as Buffer<ArrayBuffer>
   return { page, policy, settings: { ...settings, logo }, texts, logo: { name: logo, bytes } }
 }
-
-export const securityPolicy = async (site: () => Promise<Site>) => `${(await site()).policy}; frame-ancestors 'none'`
 
 /** A file that is the same for every page of a site, except `index.html`; null for another path. */
 export function siteFile({ page, settings, logo }: Site, path: string): PageFile | null {
@@ -93,8 +92,38 @@ export async function indexFile({ page, settings, texts }: Site, { title, intro,
   return { bytes: text, type: pageContentType('index.html'), tag: tagOf(text), cache: CHECKED }
 }
 
+/** A file in the folder of a page, and the address of the visitor. */
+export interface Asked {
+  id: string
+  path: string
+  address: string
+}
+type Find = (site: Site, asked: Asked) => Promise<PageFile>
+
+/** Serves the pages of a kind, each in a folder of its own. */
+export function servePages(hono: Hono<RequestEnv>, kernel: Kernel, root: 'claim' | 'raise', find: Find): void {
+  const site = once(() => readSite(kernel, `${root}-page`))
+  site().catch((error) => kernel.log.error({ err: error }, `the settings of ${root} pages are invalid`))
+  toFolder(hono, root)
+  hono.get(`/${root}/:id/:path{.*}`, async (c) => {
+    const record = c.env
+    record.route = `/${root}/{id}/{path}`
+    const [id, path] = [c.req.param('id') ?? '', c.req.param('path') ?? '']
+    try {
+      if (record.fault !== undefined) throw record.fault
+      const address = visitorAddressOf(callerOf(c), kernel)
+      const given = await site()
+      const file = await find(given, { id, path: path === '' ? 'index.html' : path, address })
+      const policy = `${given.policy}; frame-ancestors 'none'`
+      return answer(record, file, path, c.req.header('if-none-match') ?? '', policy)
+    } catch (thrown) {
+      return refusal(kernel, record, thrown, root)
+    }
+  })
+}
+
 /** The paths of a page are relative to its folder. A link may name a wallet. */
-export function toFolder(hono: Hono<RequestEnv>, root: 'claim' | 'raise'): void {
+function toFolder(hono: Hono<RequestEnv>, root: 'claim' | 'raise'): void {
   hono.get(`/${root}/:id`, (c) => {
     c.env.route = `/${root}/{id}`
     const { search } = new URL(c.req.url)
@@ -111,14 +140,13 @@ export function publicAddress({ config }: Kernel, path: string): string | undefi
   return root === undefined ? undefined : `${root}/${path}/`
 }
 
-export const tagOf = (content: Uint8Array | string): string =>
-  createHash('sha256').update(content).digest('hex').slice(0, 32)
+const tagOf = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex').slice(0, 32)
 export const jsonFile = (bytes: string): PageFile => ({ bytes, type: JSON_TYPE, tag: tagOf(bytes), cache: CHECKED })
 
 /** A picture or data file that is opened directly must not run anything. */
 const ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-export function answer(
+function answer(
   record: RequestRecord,
   { bytes, type, tag, cache }: PageFile,
   path: string,
@@ -141,8 +169,8 @@ export function answer(
 }
 
 /** Visitors see these answers: a short page without the cause, which is in the log. */
-export function refusal(kernel: Kernel, record: RequestRecord, thrown: unknown, title: 'Claim' | 'Raise'): Response {
-  const page = `${title.toLowerCase()} page`
+function refusal(kernel: Kernel, record: RequestRecord, thrown: unknown, root: 'claim' | 'raise'): Response {
+  const [page, title] = [`${root} page`, root === 'claim' ? 'Claim' : 'Raise']
   const { requestId } = record
   const isMissing = thrown instanceof ApiError && thrown.code === 'not_found'
   const isBusy = thrown instanceof Overloaded

@@ -5,43 +5,17 @@ import { raiseText, siteCluster, tokenWords } from '../../src/claim-page/site/si
 import { keyFromBase58 } from '../../src/merkle/base58.ts'
 import { creatorVaultOf } from '../../src/operations/raises/reads.ts'
 import { notFound } from '../../src/platform/errors.ts'
-import { once } from '../../src/platform/timing.ts'
 import { findRaise, type RaiseRow } from '../../src/store/resources/raises.ts'
 import type { Kernel } from '../kernel.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
-import {
-  answer,
-  indexFile,
-  jsonFile,
-  type PageFile,
-  publicAddress,
-  readSite,
-  refusal,
-  type Site,
-  securityPolicy,
-  siteFile,
-  toFolder,
-} from './public-pages.ts'
+import { indexFile, jsonFile, type PageFile, publicAddress, type Site, servePages, siteFile } from './public-pages.ts'
 
-export function raisePages(hono: Hono<RequestEnv>, kernel: Kernel): void {
-  const site = once(() => readSite(kernel, 'raise-page'))
-  site().catch((error) => kernel.log.error({ err: error }, 'the settings of raise pages are invalid'))
-  toFolder(hono, 'raise')
-  hono.get('/raise/:id/:path{.*}', async (c) => {
-    const record = c.env
-    record.route = '/raise/{id}/{path}'
-    const { id, path } = c.req.param()
-    try {
-      if (record.fault !== undefined) throw record.fault
-      const row = keyFromBase58(id) === undefined ? null : await findRaise(kernel.store.db, id)
-      if (row === null) throw notFound('This raise does not exist here')
-      const file = await pageFile(kernel, await site(), row, path === '' ? 'index.html' : path)
-      return answer(record, file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site))
-    } catch (thrown) {
-      return refusal(kernel, record, thrown, 'Raise')
-    }
+export const raisePages = (hono: Hono<RequestEnv>, kernel: Kernel): void =>
+  servePages(hono, kernel, 'raise', async (site, { id, path }) => {
+    const row = keyFromBase58(id) === undefined ? null : await findRaise(kernel.store.db, id)
+    if (row === null) throw notFound('This raise does not exist here')
+    return pageFile(kernel, site, row, path)
   })
-}
 
 async function pageFile(kernel: Kernel, site: Site, row: RaiseRow, path: string): Promise<PageFile> {
   if (path === 'index.html') {

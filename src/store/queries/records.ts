@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql, type Updateable } from 'kysely'
 import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
-import { filteredList, type PageRequest, readPage, type StoredPage, type Weights } from './paging.ts'
+import { filteredList, type PageRequest, readPage, rowsWithin, type StoredPage, type Weights } from './paging.ts'
 import { type Placeholders, type Prepared, prepared } from './prepared.ts'
 
 type Family = { [T in keyof Tables]: Row<T> extends { seq: number } ? T : never }[keyof Tables]
@@ -169,5 +169,28 @@ export function listing<T extends Family, F extends FilterColumn<T> = never>(
       limit,
       cursor,
     })
+  }
+}
+
+/** Whether a row of any chain is due. */
+export function anyDue(table: 'pools' | 'raises') {
+  return async (reader: Reader, now: number): Promise<boolean> => {
+    const due = reader.selectFrom(table).select('seq').where('next_check_at', '<=', now).limit(1)
+    return (await due.executeTakeFirst()) !== undefined
+  }
+}
+
+/** Returns the rows of one chain that are due, the longest overdue first. */
+export function dueRows<T extends 'pools' | 'raises'>(table: T) {
+  return async (reader: Reader, genesis: string, now: number, limit: number): Promise<Row<T>[]> => {
+    const due = loose(reader)
+      .selectFrom(table as string)
+      .selectAll()
+      .where('next_check_at', '<=', now as never)
+      .where('genesis', '=', genesis)
+      .orderBy('next_check_at')
+      .orderBy('seq')
+      .$castTo<Row<T> & { seq: number }>()
+    return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } as object })).rows
   }
 }

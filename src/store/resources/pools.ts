@@ -1,12 +1,13 @@
 /** Storage of pools and their scheduled checks. */
-import { rowsWithin } from '../queries/paging.ts'
-import { finding, insertingOnce, listing, updating } from '../queries/records.ts'
+import { anyDue, dueRows, finding, insertingOnce, listing, updating } from '../queries/records.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 
 export const insertPool = insertingOnce('pools')
 export const findPool = finding('pools', 'address')
 export const updatePool = updating('pools', 'address')
+export const isAnyPoolDue = anyDue('pools')
+export const duePools = dueRows('pools')
 export const pagePools = listing('pools', ['status', 'type', 'creator', 'base_mint', 'symbol'], {
   weights: { metadata_json: 1 },
   narrow: ['base_mint', 'symbol'],
@@ -25,24 +26,6 @@ export async function poolsOfMint(reader: Reader, mint: string, genesis: string)
     .limit(100)
     .execute()
   return rows.map(({ address }) => address)
-}
-
-/** Returns the pools of one chain whose check is due, the longest overdue first. */
-export async function duePools(reader: Reader, genesis: string, now: number, limit: number): Promise<Row<'pools'>[]> {
-  const due = reader
-    .selectFrom('pools')
-    .selectAll()
-    .where('next_check_at', '<=', now)
-    .where('genesis', '=', genesis)
-    .orderBy('next_check_at')
-    .orderBy('seq')
-  return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
-}
-
-/** Whether a pool of any chain is due for its check. */
-export async function isAnyPoolDue(reader: Reader, now: number): Promise<boolean> {
-  const due = reader.selectFrom('pools').select('seq').where('next_check_at', '<=', now).limit(1)
-  return (await due.executeTakeFirst()) !== undefined
 }
 
 /** Moves the pool to its next state; false if another process has moved it since it was read. */
