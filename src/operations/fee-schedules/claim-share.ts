@@ -4,7 +4,7 @@ import { type FeeClaimKind, feeClaims } from '../../api/fee-claims.ts'
 import type { ScheduleRunClaim, ScheduleRunReason, ScheduleRunSkip, ScheduleTerms } from '../../api/fee-schedules.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
-import type { Services, StoredRequest } from '../../context.ts'
+import type { StoredRequest } from '../../context.ts'
 import { ApiError, badRequest, Overtaken } from '../../platform/errors.ts'
 import { solText } from '../../solana/amounts.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
@@ -20,7 +20,6 @@ import {
   openFeeScheduleClaim,
   storeRunClaims,
 } from '../../store/fees/fee-schedule-runs.ts'
-import { findSigning } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { onCommit } from '../../store/writing/work.ts'
 import { unsignedAnswer } from '../building.ts'
@@ -32,13 +31,11 @@ import type { FeeClaimInput, PlannedFeeClaim } from '../fee-claims/types.ts'
 import { Proposed } from '../proposals/rule/propose.ts'
 import { actWords } from '../proposals/squads/act-words.ts'
 import { proposeRequest } from '../proposals/squads/propose-request.ts'
+import { isResumable, type WorkerServices } from '../signing/worker-signing.ts'
 import type { ClaimableShare } from './claimable.ts'
 import { withClaim } from './runs.ts'
 
-export type ScheduleServices = Pick<
-  Services,
-  'store' | 'chain' | 'programs' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
->
+export type ScheduleServices = WorkerServices
 
 /** The result of one claim; `stop` ends the run. */
 export type ShareOutcome = { signature: string } | { skip: ScheduleRunSkip } | { stop: ScheduleRunReason }
@@ -176,14 +173,8 @@ const waitingShare = (share: ClaimableShare, id: string) =>
 const LOST = 'it was started with another signer or on another chain'
 
 /** The signing to continue: null to start one, `lost` if this process cannot complete it. */
-async function begunSigning(
-  { store, signer, chain }: ScheduleServices,
-  { signing_id }: FeeScheduleClaimRow,
-): Promise<string | null | 'lost'> {
-  if (signing_id === null) return null
-  const [signing, key] = await Promise.all([findSigning(store.db, signing_id), signer()])
-  const isOurs = signing?.state === 'intended' && signing.signer === key?.address
-  return isOurs && signing.genesis === (await chain.genesisHash()) ? signing_id : 'lost'
+async function begunSigning(services: ScheduleServices, { signing_id }: FeeScheduleClaimRow) {
+  return signing_id === null || (await isResumable(services, signing_id)) ? signing_id : ('lost' as const)
 }
 
 interface ClaimLink {

@@ -8,26 +8,13 @@ import {
   migrationStep,
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
-import type { Clock, Services } from '../../context.ts'
-import { isUnproven } from '../../following/transaction-record.ts'
+import type { Clock } from '../../context.ts'
 import { Overtaken } from '../../platform/errors.ts'
 import { errorLine, redactorOf } from '../../settings/redaction.ts'
-import { newId } from '../../store/id.ts'
 import { findPool, replaceCrank, updatePool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
-import { findSigning } from '../../store/signing/signings.ts'
-import type { Tx } from '../../store/store.ts'
-import { findTransaction } from '../../store/transactions/transactions.ts'
-import { onCommit } from '../../store/writing/work.ts'
-import { buildTransaction, signingDraft, type TransactionPlan } from '../building.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { openSigningRun, type SigningRun, withRoomForGuards } from '../signing/signing-run.ts'
-import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
-
-export type PoolServices = Pick<
-  Services,
-  'store' | 'chain' | 'programs' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
->
+import type { SigningContext } from '../signing/types.ts'
+import { lastSent, sendOwn, type WorkerServices, workerContext } from '../signing/worker-signing.ts'
 
 const FIRST_PAUSE_MS = 10_000
 export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** 8
@@ -36,15 +23,15 @@ export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** 8
  * Does nothing while the last transaction may still land. One that failed or was refused is built again, at increasing
  * intervals.
  */
-export async function crankPool(services: PoolServices, row: Row<'pools'>, pool: DbcPool): Promise<void> {
+export async function crankPool(services: WorkerServices, row: Row<'pools'>, pool: DbcPool): Promise<void> {
   const { store, clock, chain, log } = services
   const step = migrationStep(pool)
   if (step !== 'create_locker' && step !== 'migrate') return
   const operation = `pool.${step}`
-  const last = await lastCrank(services, row)
-  if (last === 'running' || (last !== null && last.operation === operation && !last.failed)) return
-  const failures = Number(row.crank_failures) + (last?.failed ? 1 : 0)
-  if (last?.failed) {
+  const last = await lastSent(services, row.crank_signing)
+  if (last === 'running' || (last !== null && last.operation === operation && !last.isFailed)) return
+  const failures = Number(row.crank_failures) + (last?.isFailed ? 1 : 0)
+  if (last?.isFailed) {
     const next_check_at = clock.now() + pauseAfter(failures)
     const crank_error = `its transaction failed or was not seen: \`svc tx get ${row.crank_signature}\``
     await store.write(async (tx) => {
@@ -61,8 +48,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     return
   }
   // A reserved signing is completed. If it has landed or can no longer be completed, a new one starts.
-  const earlier = last === null ? await resumable(services, row) : null
-  const sent = sendStep(crankContext(services, row, earlier), row, pool, step)
+  const sent = sendStep(await crankContext(services, row), row, pool, step)
   await sent.catch(async (error) => {
     if (error instanceof Overtaken) throw error
     // Another daemon may have landed the step meanwhile.
@@ -92,97 +78,28 @@ const failedSince = ({ crank_failures, crank_failed_at }: Row<'pools'>, clock: C
   crank_failed_at: (Number(crank_failures) > 0 ? crank_failed_at : null) ?? clock.now(),
 })
 
-async function sendStep(
-  context: SigningContext,
-  row: Row<'pools'>,
-  pool: DbcPool,
-  step: keyof typeof MIGRATION_UNITS,
-): Promise<void> {
-  const run = await openSigningRun<null>(context, `pool.${step}`)
-  const plan = run.resumed ?? (await planStep(context, run, pool, step))
-  await signAndSubmit(context, run, plan, {
-    async record(tx, [signature]) {
+const sendStep = (context: SigningContext, row: Row<'pools'>, pool: DbcPool, step: keyof typeof MIGRATION_UNITS) =>
+  sendOwn(
+    context,
+    `pool.${step}`,
+    async () => ({
+      requiredProgram: MIGRATION_PROGRAMS[step],
+      fallbackUnits: MIGRATION_UNITS[step],
+      build: (envelope) => buildMigrationStep({ ...envelope, pool }),
+      // The program moves only the pool's own tokens, to its locker or to the new pool.
+      uncapped: [pool.baseMint],
+    }),
+    async (tx, [signature]) => {
       await updatePool(tx, row.address, { crank_signature: signature })
     },
-    answer: () => undefined,
-  })
-}
-
-async function planStep(
-  context: SigningContext,
-  run: SigningRun,
-  pool: DbcPool,
-  step: keyof typeof MIGRATION_UNITS,
-): Promise<NewSigningPlan<null>> {
-  const terms: TransactionPlan = {
-    payer: run.wallet,
-    requiredProgram: MIGRATION_PROGRAMS[step],
-    fallbackUnits: MIGRATION_UNITS[step],
-    build: (envelope) => buildMigrationStep({ ...envelope, pool }),
-  }
-  const { built } = await withRoomForGuards(run, async (txVersion) => ({
-    built: await buildTransaction({ ...context, txVersion }, terms),
-  }))
-  // The program moves only the pool's own tokens, to its locker or to the new pool.
-  return { first: signingDraft(built, [pool.baseMint]), state: null }
-}
+  )
 
 /** Returns waits that double, from ten seconds up to about 43 minutes. */
 const pauseAfter = (failures: number) => Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
 
-/** Returns the reserved signing if it can still be completed: by the same key, on the same chain. */
-async function resumable({ store, signer, chain }: PoolServices, { crank_signing }: Row<'pools'>) {
-  if (crank_signing === null) return null
-  const [signing, key] = await Promise.all([findSigning(store.db, crank_signing), signer()])
-  const isOurs = signing?.state === 'intended' && signing.signer === key?.address
-  return isOurs && signing.genesis === (await chain.genesisHash()) ? crank_signing : null
-}
-
-/** Returns the result of the last transaction, or null if there is none or it was never signed. */
-async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {
-  if (row.crank_signature === null || row.crank_signing === null) return null
-  const [signing, transaction] = await Promise.all([
-    findSigning(store.db, row.crank_signing),
-    findTransaction(store.db, row.crank_signature),
-  ])
-  if (signing === null || transaction === null) return null
-  const { lifecycle } = transaction
-  // One that was never seen is signed again without proof that it is in no block: a pool migrates only once.
-  const failed = lifecycle === 'failed' || isUnproven(transaction)
-  if (!failed && (lifecycle === 'submitted' || lifecycle === 'processing')) return 'running' as const
-  return { operation: signing.operation, failed }
-}
-
-/**
- * Returns the context of a worker's own request. Its signing is bound to the pool, as a client's is to its
- * Idempotency-Key.
- */
-function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string | null): SigningContext {
-  const { address, external_uid, metadata_json } = row
-  let tied = row.crank_signing
-  const tie = async (tx: Tx, id: string | null) => {
-    const done = await replaceCrank(tx, address, tied, id)
-    if (done) {
-      onCommit(() => {
-        tied = id
-      })
-    }
-    return done
-  }
-  return {
-    ...services,
-    actor: { apiKeyId: 'worker:pool-migration', scopes: [] },
-    requestId: newId('crank'),
-    externalUid: external_uid ?? undefined,
-    metadata: metadata_json === null ? undefined : JSON.parse(metadata_json),
-    signing: {
-      earlier,
-      async bind(tx, id) {
-        if (!(await tie(tx, id))) throw new Overtaken(`Another process has taken over the migration of ${address}`)
-      },
-      unbind: (tx) => tie(tx, null),
-    },
-    dryRun: false,
-    commit: (work) => services.store.write(work),
-  }
-}
+const crankContext = (services: WorkerServices, row: Row<'pools'>): Promise<SigningContext> =>
+  workerContext(services, {
+    ...{ worker: 'pool-migration', prefix: 'crank', what: `the migration of ${row.address}` },
+    ...{ row, signing: row.crank_signing },
+    replace: (tx, from, to) => replaceCrank(tx, row.address, from, to),
+  })

@@ -5,7 +5,8 @@ import { Overtaken } from '../../platform/errors.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import { duePools, findPool, isAnyPoolDue, planPoolCheck } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
-import { crankPool, type PoolServices } from './crank.ts'
+import type { WorkerServices } from '../signing/worker-signing.ts'
+import { crankPool } from './crank.ts'
 import { type ChainPool, readPools } from './on-chain.ts'
 import { type PoolStep, stepsOf, writeSteps } from './take-steps.ts'
 import { POOL_CHECK_MS } from './transitions.ts'
@@ -26,7 +27,7 @@ interface FullPool {
 }
 
 /** Runs one round over the pools that are due, then sends the migrations of the full ones. Throws as `follow` does. */
-export async function followPools(services: PoolServices, { signal, report }: PoolRoundOptions = {}): Promise<void> {
+export async function followPools(services: WorkerServices, { signal, report }: PoolRoundOptions = {}): Promise<void> {
   const { store, chain, clock, config } = services
   const full = new Map<string, FullPool>()
   const rounds: Follower<
@@ -69,7 +70,7 @@ export async function followPools(services: PoolServices, { signal, report }: Po
  * migration that fails does not stop the others.
  */
 async function crankAll(
-  services: PoolServices,
+  services: WorkerServices,
   full: readonly FullPool[],
   { signal, report }: PoolRoundOptions,
 ): Promise<void> {

@@ -5,8 +5,9 @@ import { type Follower, follow } from '../../following/follower.ts'
 import { Overtaken } from '../../platform/errors.ts'
 import { dueRaises, findRaise, isAnyRaiseDue, type RaiseRow, updateRaise } from '../../store/resources/raises.ts'
 import { addRaisePool } from '../pools/transitions.ts'
+import type { WorkerServices } from '../signing/worker-signing.ts'
 import { rowStateOf, unseenLook } from './record.ts'
-import { type RaiseServices, settleOwnRaise } from './settle-own.ts'
+import { settleOwnRaise } from './settle-own.ts'
 import { planOf, readSettlement, type Settlement } from './settlement.ts'
 
 interface RaiseRoundOptions {
@@ -29,7 +30,7 @@ interface Step {
 }
 
 /** Runs one round over the raises that are due. Throws as `follow` does. */
-export async function followRaises(services: RaiseServices, options: RaiseRoundOptions = {}): Promise<void> {
+export async function followRaises(services: WorkerServices, options: RaiseRoundOptions = {}): Promise<void> {
   const { store, chain, clock } = services
   const due: { id: string; slot: number }[] = []
   const rounds: Follower<RaiseRow, Reading, Step> = {
@@ -66,7 +67,7 @@ export async function followRaises(services: RaiseServices, options: RaiseRoundO
   }
 }
 
-async function stepOf({ chain, clock }: RaiseServices, row: RaiseRow, { raise, at }: Reading): Promise<Step> {
+async function stepOf({ chain, clock }: WorkerServices, row: RaiseRow, { raise, at }: Reading): Promise<Step> {
   const times = { chainSeconds: at.unixSeconds, now: clock.now() }
   if (raise === null) return { changes: { next_check_at: unseenLook(row, times) }, settles: false, slot: at.slot }
   const plan = planOf(row)
@@ -86,7 +87,7 @@ function openedPool({ state: { pool, plan }, due: { blocked, pool: missing } }: 
 
 /** One that fails does not stop the others. */
 async function settleAll(
-  services: RaiseServices,
+  services: WorkerServices,
   due: readonly { id: string; slot: number }[],
   { signal, stopping, report }: RaiseRoundOptions,
 ): Promise<void> {
