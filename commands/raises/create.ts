@@ -260,6 +260,7 @@ export const createVerb = verb({
           ends: at(terms.endsAt),
           claims: `${terms.releaseBps / 100} % at once, all by ${at(terms.endsAt + terms.lockSeconds + terms.vestingSeconds)}`,
           kept: 'the SOL spent is rent and fees that no act returns',
+          vaults: 'they take deposits alone: what is sent to them by a plain transfer is lost',
           trust: ['nothing on chain makes the creator open a pool: buyers trust the key', `of ${address ?? takes}`],
         }),
         ...(warnings ?? []).map((warning) => previewLine('warning', printable(warning))),

@@ -52,5 +52,6 @@ export function drawRaiseChecks(session: RaiseSession): void {
       checks.map(([words, passed]) => check(session, words, passed)),
     ),
     make('dl', {}, addresses),
+    make('p', { text: texts.text('sendNothing') }),
   ])
 }
