@@ -259,6 +259,9 @@ export const createVerb = verb({
           raise: id,
           ends: at(terms.endsAt),
           claims: `${terms.releaseBps / 100} % at once, all by ${at(terms.endsAt + terms.lockSeconds + terms.vestingSeconds)}`,
+          trades:
+            terms.pool?.when === 'before_end' &&
+            `in the pool from ${at(terms.endsAt + BigInt(terms.pool.opens_after_seconds))}; settle before`,
           kept: 'the SOL spent is rent and fees that no act returns',
           vaults: 'they take deposits alone: what is sent to them by a plain transfer is lost',
           trust: ['nothing on chain makes the creator open a pool: buyers trust the key', `of ${address ?? takes}`],

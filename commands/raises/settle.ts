@@ -10,12 +10,14 @@ import { settlementText } from '../../src/solana/raise-due.ts'
 import { FULL_RANGE } from '../../src/solana/raise-pool.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
+import { isoOf } from '../cli/typed-times.ts'
 import { readKey } from '../merkle/built-record.ts'
 import { type Call, demanding, opens, type Signing, unexpectedBuild, wraps } from '../signing/demand.ts'
 import { previewLines } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
+import { timeText } from '../ui/times.ts'
 
 interface Settling {
   id: string
@@ -26,7 +28,8 @@ interface Settling {
   pool: { quote: bigint; tokens: bigint }
   /** The plan as the API keeps it; null without one, and if the pool is skipped. */
   plan: RaisePool | null
-  endsAt: number
+  /** Unix seconds of the first trade in a pool that opens before the end; null once the raise has ended. */
+  opensAt: number | null
 }
 
 /** The pool rounds its amounts, so that they differ by less than a thousandth. */
@@ -55,7 +58,7 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
   const own = { pool: address, token_a_mint: mint, token_b_mint: quoteMint }
   const whole = pool.quote * pool.tokens * PRICE_ONE * PRICE_ONE
   const share = BigInt(asked.plan?.locked_bps ?? 0)
-  const isEarly = acts.includes('open_pool') && !acts.includes('withdraw')
+  const { opensAt } = asked
   const callsOf: Record<SettlementAct, Call> = {
     withdraw: call('creator_withdraw', { presale, owner: payer, owner_token: quotes, token_mint: quoteMint }),
     withdraw_tokens: call('creator_withdraw', { presale, owner: payer, owner_token: tokens, token_mint: mint }),
@@ -75,7 +78,7 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
       sqrt_price: isPriceOf(pool),
       liquidity: (value) => isNear(BigInt(value) ** 2n, whole),
       data: isFeeOf(asked.plan),
-      activation_point: isEarly ? (value) => Math.abs(Number(value) - asked.endsAt) <= 1 : 'none',
+      activation_point: opensAt === null ? 'none' : (value) => Math.abs(Number(value) - opensAt) <= 1,
     }),
     add_liquidity: poolCall('add_liquidity', {
       ...own,
@@ -96,7 +99,7 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
   }
   return [
     opens(payer, payer, [mint, quoteMint], 2),
-    ...(isEarly ? await wraps(of, payer, pool.quote) : []),
+    ...(opensAt !== null && acts.includes('open_pool') ? await wraps(of, payer, pool.quote) : []),
     ...acts.map((act) => callsOf[act]),
   ]
 }
@@ -114,13 +117,14 @@ const MOST_TRANSACTIONS = 8
 const POOL_ACTS: readonly SettlementAct[] = ['open_pool', 'add_liquidity', 'lock_liquidity']
 
 /** Throws if the API adds the pool to a settlement without one, or locks liquidity that it does not add. */
-function requireActs({ acts, plan }: Settling): void {
+function requireActs({ acts, plan, opensAt }: Settling): void {
   const ofPool = acts.filter((act) => POOL_ACTS.includes(act))
   if (plan === null && ofPool.length > 0)
     throw unexpectedBuild(`it would ${uncapitalized(settlementText(ofPool[0] as SettlementAct, 'return'))}`)
   const adds = ofPool.some((act) => act !== 'lock_liquidity')
   if (ofPool.length > 0 && !adds) throw unexpectedBuild('it would lock liquidity that it does not add')
-  if (adds && (plan?.locked_bps ?? 0) > 0 && !acts.includes('lock_liquidity'))
+  // What opens before the end is locked with the rest.
+  if (adds && opensAt === null && (plan?.locked_bps ?? 0) > 0 && !acts.includes('lock_liquidity'))
     throw unexpectedBuild('it would lock nothing, although the plan says so')
 }
 
@@ -153,6 +157,8 @@ export const settleVerb = verb({
       quote: pool_quote === undefined ? null : rawUnits(pool_quote, quote_decimals, '--pool-quote'),
       tokens: pool_tokens === undefined ? null : rawUnits(pool_tokens, decimals, '--pool-tokens'),
     }
+    const isEarly = raise.state === 'not_started' || raise.state === 'ongoing'
+    const opensAt = isEarly ? Date.parse(raise.ends_at) / 1_000 + (raise.pool?.opens_after_seconds ?? 0) : null
     const says = (act: SettlementAct) => uncapitalized(settlementText(act, raise.unsold))
     const quoteText = (units: string) => `${tokensText(units, quote_decimals)} of ${raise.quote_mint}`
     const tokenText = (units: string) => `${tokensText(units, decimals)} of ${raise.mint}`
@@ -174,7 +180,7 @@ export const settleVerb = verb({
           const asked = {
             ...{ id, mint: raise.mint, quoteMint: raise.quote_mint, acts, pool },
             plan: skip_pool ? null : raise.pool,
-            endsAt: Date.parse(raise.ends_at) / 1_000,
+            opensAt,
           }
           requireActs(asked)
           if (acts.includes('open_pool') || acts.includes('add_liquidity'))
@@ -187,6 +193,10 @@ export const settleVerb = verb({
             arrives: data.quote !== '0' && quoteText(data.quote),
             tokens: data.tokens !== '0' && tokenText(data.tokens),
             pool: data.pool_tokens !== '0' && `${quoteText(data.pool_quote)}, ${tokenText(data.pool_tokens)}`,
+            trades:
+              opensAt !== null &&
+              data.acts.includes('open_pool') &&
+              `in the pool from ${timeText(isoOf(BigInt(opensAt)))}; settle again before`,
             locked: data.locked_bps > 0 && `${data.locked_bps / 100} % of the liquidity, for good`,
             later: data.left.length > 0 && data.left.map((act) => says(act)).join('; '),
             note: (data.warnings ?? []).map(printable),

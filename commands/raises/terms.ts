@@ -21,7 +21,10 @@ const OF_ROUND = { conflicts: ['round'] }
 const ROUND_KEYS = ['supply', 'buyer-min', 'buyer-max', 'deposit-fee'] as const
 /** Plans of a pool that have a name. The reserve follows from the supply. */
 const POOL_PLANS: Readonly<Record<string, Omit<RaisePool, 'reserve'>>> = {
-  standard: { quote_bps: 5_000, price: 'raise', price_bps: 10_000, fee_bps: 100, locked_bps: 10_000, when: 'after' },
+  standard: {
+    ...{ quote_bps: 5_000, price: 'raise', price_bps: 10_000, fee_bps: 100, locked_bps: 10_000, when: 'after' },
+    opens_after_seconds: 600,
+  },
 }
 /** With a plan of a pool, nobody gets tokens for this time after the end. */
 const POOL_LOCK_SECONDS = 3_600n

@@ -52,7 +52,11 @@ export const raisePool = z
     }),
     when: z.enum(['after', 'before_end']).default('after').meta({
       description:
-        '`after`: with the withdrawal, while buyers cannot claim yet, so that nobody else can open the pool; `before_end`: with a little liquidity before the end, closed to trades until then',
+        '`after`: with the withdrawal, while buyers cannot claim yet, so that nobody else can open the pool; `before_end`: with a little liquidity before the end, closed to trades until `opens_after_seconds` after it',
+    }),
+    opens_after_seconds: z.int().min(0).max(86_400).default(600).meta({
+      description:
+        'Seconds from the end to the first trade, in which the settlement adds the rest; only with `when: before_end`',
     }),
   })
   .openapi('RaisePool')

@@ -91,7 +91,7 @@ export interface DueActs {
   acts: SettlementAct[]
   /** What goes into the pool; null if nothing does. */
   pool: RaisePool | null
-  /** When the pool opens, in Unix seconds; null if at once. */
+  /** When trading begins in the pool, in Unix seconds; null if at once. */
   opensAt: bigint | null
   /** Why the planned pool cannot open or get its money, as a sentence; null if it can, or has it. */
   blocked: string | null
@@ -146,10 +146,13 @@ const mostOf = ({ maximum, price }: Raise): RaisedSum => ({
   price: { quote: price ?? 0n, tokens: PRICE_ONE },
 })
 
+/** The first trade in a pool that opens before the end. */
+const firstTradeAt = ({ raise, plan }: SettlementState): bigint => raise.endsAt + BigInt(plan?.opens_after_seconds ?? 0)
+
 function openingDue(state: SettlementState, of: RaisePool, isEarly: boolean): PoolDue {
-  const { raise, at } = state
-  if (isEarly && raise.endsAt - at > MOST_AHEAD) return NOTHING
-  return lacking(state, of) ?? { act: 'open_pool', of, opensAt: isEarly ? raise.endsAt : null }
+  const opensAt = firstTradeAt(state)
+  if (isEarly && opensAt - state.at > MOST_AHEAD) return NOTHING
+  return lacking(state, of) ?? { act: 'open_pool', of, opensAt: isEarly ? opensAt : null }
 }
 
 function additionDue(state: SettlementState, pool: PairPool, whole: RaisePool): PoolDue {
@@ -178,9 +181,9 @@ const isPlanned = (pool: PairPool, { creator }: Raise, plan: PoolPlan, { sqrtPri
   pool.isPlain
 
 /** A raise that has ended early does not show for which end its pool was opened. */
-function opensInTime({ activationPoint }: PairPool, { raise, plan, at }: SettlementState, isEarly: boolean): boolean {
-  if (isEarly) return activationPoint === raise.endsAt
-  return plan?.when === 'before_end' || activationPoint <= at + MOMENT
+function opensInTime({ activationPoint }: PairPool, state: SettlementState, isEarly: boolean): boolean {
+  if (isEarly) return activationPoint === firstTradeAt(state)
+  return state.plan?.when === 'before_end' || activationPoint <= state.at + MOMENT
 }
 
 const foreignText = ({ address, creator }: PairPool): string =>

@@ -26,6 +26,8 @@ export interface PoolPlan {
   /** The part of the liquidity that is locked for good. */
   locked_bps: number
   when: 'after' | 'before_end'
+  /** Time from the end to the first trade in a pool that opens before the end. A trade moves the price. */
+  opens_after_seconds: number
 }
 
 /** Raw quote for raw tokens. */

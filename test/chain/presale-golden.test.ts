@@ -185,7 +185,7 @@ async function land(test: TestChain, payer: string, acts: PlainInstruction[]): P
 const lacksSettlement = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2')
 const PLAN: PoolPlan = {
   ...{ quote_bps: 5_000, reserve: '2500', price: 'raise', price_bps: 10_000, fee_bps: 100 },
-  ...{ locked_bps: 10_000, when: 'after' },
+  ...{ locked_bps: 10_000, when: 'after', opens_after_seconds: 600 },
 }
 
 /** The withdrawal, and the pool of half of it with its liquidity locked for good. */

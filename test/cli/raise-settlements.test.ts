@@ -64,6 +64,14 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
     expect(wallet).toMatchObject({ wallet: addressOf(on.buyer), state: 'completed' })
   })
 
+  it('opens a pool before the end, and says when trades begin', async () => {
+    const pool = { ...POOL, when: 'before_end', opens_after_seconds: 20 }
+    const on = await sale({ pool, lock_seconds: 0, release_bps: 10_000 }, '2')
+    on.at(Date.parse((await on.read(on.id)).ends_at) / 1_000 - 5)
+    const { stdout, stderr } = await cli.svc(on.settle('--dry-run'))
+    expect(stdout, stderr).toMatch(/ {2}trades +in the pool from .*; settle again before\n/)
+  })
+
   it('takes the tokens of a failed raise back', async () => {
     const on = await sale({}, '0.5')
     await on.end()

@@ -10,7 +10,7 @@ const [CREATOR, STRANGER] = [someAddress(), someAddress()]
 const [END, SUPPLY] = [3_600n, 5_000n * SOL]
 const PLAN: PoolPlan = {
   ...{ quote_bps: 5_000, reserve: String(SUPPLY), price: 'raise', price_bps: 10_000 },
-  ...{ fee_bps: 100, locked_bps: 10_000, when: 'after' },
+  ...{ fee_bps: 100, locked_bps: 10_000, when: 'after', opens_after_seconds: 600 },
 }
 const ROUND = { supply: SUPPLY, buyerMin: 1n, buyerMax: 5n * SOL, feeBps: 0, escrows: 1n, claimed: 0n, refunded: 0n }
 const RAISE: Raise = {
@@ -95,22 +95,29 @@ describe('a pool before the end', () => {
   const seed = seedOf(opened(raisePool(plan, most)))
   const whole = opened(raisePool(plan, raisedSum(RAISE)))
   const held = { position: someAddress(), positionNftAccount: someAddress(), nftMint: someAddress() }
-  const pool: PairPool = { ...OPEN, locked: 0n, position: { ...held, liquidity: seed.liquidity } }
+  const pool: PairPool = {
+    ...OPEN,
+    activationPoint: END + 600n,
+    locked: 0n,
+    position: { ...held, liquidity: seed.liquidity },
+  }
   const taken = { ...DONE.raise }
 
-  it('opens with little, and at the end', () => {
-    expect(due({ plan, at: 0n })).toEqual({ acts: ['open_pool'], pool: seed, opensAt: END, blocked: null })
+  it('opens with little, and to trades ten minutes after the end', () => {
+    expect(due({ plan, at: 0n })).toEqual({ acts: ['open_pool'], pool: seed, opensAt: END + 600n, blocked: null })
+    const now = { ...plan, opens_after_seconds: 0 }
+    expect(due({ plan: now, at: 0n }).opensAt).toBe(END)
   })
 
   it('waits until the program permits so late an opening', () => {
-    const month = { ...RAISE, endsAt: 31n * 86_400n + 1n }
+    const month = { ...RAISE, endsAt: 31n * 86_400n - 599n }
     expect(due({ plan, raise: month, at: 0n }).acts).toEqual([])
     expect(due({ plan, raise: month, at: 1n }).acts).toEqual(['open_pool'])
   })
 
   it('is left alone until the end, and gets the rest then', () => {
     expect(due({ plan, pool, at: END - 1n })).toMatchObject({ acts: [], blocked: null })
-    const sooner = { ...pool, activationPoint: END - 1n }
+    const sooner = { ...pool, activationPoint: END + 599n }
     expect(due({ plan, pool: sooner, at: END - 2n }).blocked).toContain('otherwise than planned')
     const { acts, pool: rest } = due({ plan, pool, raise: taken })
     expect(acts).toEqual(['add_liquidity', 'lock_liquidity'])

@@ -22,6 +22,7 @@ const PLAN: PoolPlan = {
   fee_bps: 100,
   locked_bps: 10_000,
   when: 'after',
+  opens_after_seconds: 600,
 }
 /** 80,000 tokens of six decimals for 80 SOL. */
 const SUM = { raised: 80n * S, price: { quote: 80n * S, tokens: 80_000n * 10n ** 6n } }

@@ -13,6 +13,7 @@ const PLAN: PoolPlan = {
   fee_bps: 100,
   locked_bps: 10_000,
   when: 'after',
+  opens_after_seconds: 600,
 }
 const ADDRESS = '11111111111111111111111111111111'
 const NONE = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }

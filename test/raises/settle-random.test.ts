@@ -23,6 +23,7 @@ const planOf = (random: Random): PoolPlan => ({
   fee_bps: random.between(1, 9_900),
   locked_bps: random.pick([0, random.between(1, 9_999), 10_000]),
   when: 'after',
+  opens_after_seconds: 600,
 })
 
 /** Settles in random steps until nothing is left, and sums what they said. */

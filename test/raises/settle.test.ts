@@ -11,6 +11,14 @@ import { addressOf, SOL } from '../support/wallets.ts'
 /** Ten steps of an hour, and where the data of a pool's opening has them. */
 const [FALLING, AT_SCHEDULE] = [[10, 0, 16, 14, 0, 0, 0, 0, 0, 0, 1], 16]
 
+/** The tested build opens a pool at most 30 seconds ahead, so its trades begin soon after the end. */
+const early = {
+  pool: { ...POOL, when: 'before_end', opens_after_seconds: 20 },
+  ...{ lock_seconds: 0, release_bps: 10_000 },
+}
+/** A trade before its time. */
+const CLOSED = { InstructionError: [expect.anything(), { Custom: 6003 }] }
+
 const lacks = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2 in the program cache')
 
 describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
@@ -140,28 +148,33 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
 
   it('opens little before the end, and adds and locks the rest after it', async () => {
     const raises = await settledRaises()
-    const { id } = await raises.create({ pool: { ...POOL, when: 'before_end' }, lock_seconds: 0, release_bps: 10_000 })
+    const { id } = await raises.create(early)
     const buyer = raises.buy(id, 2n * SOL)
     const end = Number(raises.read(id).endsAt)
-    raises.at(end - 20)
+    raises.at(end - 5)
     const tokens = raises.tokens()
     // The price is rounded up.
     const bought = 1_999_999_999_999n
-    const early = await raises.settle(id)
-    expect(early.acts).toEqual(['open_pool', 'close_price'])
-    expect(BigInt(early.pool_quote)).toBeLessThan(10_000n)
+    const seeded = await raises.settle(id)
+    expect(seeded.acts).toEqual(['open_pool', 'close_price'])
+    expect(BigInt(seeded.pool_quote)).toBeLessThan(10_000n)
     expect(await raises.refusedSettle(id)).toEqual(['id', expect.stringContaining('before it ends')])
     raises.at(end)
     // The buyer has tokens now, and cannot open another pool.
     expect(raises.claim(id, buyer)).toBe(bought)
+    // Nobody can move the price until the rest is added.
+    raises.at(end + 10)
+    expect(await raises.trade(1_000n)).toEqual(CLOSED)
     const late = await raises.settle(id)
     expect(late).toMatchObject({ acts: ['withdraw', 'add_liquidity', 'lock_liquidity', 'unsold'], left: [] })
     const pool = await raises.pool()
     expect(pool!.locked).toBe(pool!.position!.liquidity)
-    const sold = BigInt(early.pool_tokens) + BigInt(late.pool_tokens)
+    const sold = BigInt(seeded.pool_tokens) + BigInt(late.pool_tokens)
     expect(tokens - raises.tokens() + BigInt(late.tokens)).toBe(sold)
     expect(raises.wrapped()).toBe(2n * SOL - BigInt(late.pool_quote))
     expect(BigInt(late.pool_quote)).toBeGreaterThan(SOL - 10_000n)
+    raises.at(end + 20)
+    expect(await raises.trade(1_000n)).toBeNull()
     expect(await raises.refusedSettle(id)).toEqual(['id', expect.stringContaining('is settled')])
   })
 
@@ -229,12 +242,12 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
 
   it('adds nothing to a pool whose price has moved', async () => {
     const raises = await settledRaises()
-    const { id } = await raises.create({ pool: { ...POOL, when: 'before_end' }, lock_seconds: 0, release_bps: 10_000 })
+    const { id } = await raises.create(early)
     raises.buy(id, 2n * SOL)
-    raises.at(Number(raises.read(id).endsAt) - 20)
+    raises.at(Number(raises.read(id).endsAt) - 5)
     await raises.settle(id)
-    raises.end(id)
-    await raises.trade(1_000n)
+    raises.at(Number(raises.read(id).endsAt) + 20)
+    expect(await raises.trade(1_000n)).toBeNull()
     expect(await raises.refusedSettle(id)).toEqual(['skip_pool', expect.stringContaining('has moved')])
   })
 

@@ -35,7 +35,7 @@ interface Squat {
 }
 const SQUAT: PoolPlan = {
   ...{ quote_bps: 10_000, reserve: '1000', price: 'reserve', price_bps: 10_000 },
-  ...{ fee_bps: 9_900, locked_bps: 0, when: 'after' },
+  ...{ fee_bps: 9_900, locked_bps: 0, when: 'after', opens_after_seconds: 0 },
 }
 
 const WSOL = { mint: spl.NATIVE_MINT, program: spl.TOKEN_PROGRAM_ID }
@@ -164,12 +164,15 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
       const wrap = await wrapping(addressOf(by), WRAPPED_SOL, tokenB!, 2_000_000n)
       return send([...wrap, opened], by, nft).err
     },
+    /** Buys from the pool. Answers the error. */
     async trade(amount: bigint) {
       const [trader, pool] = [buyer(), await freshPool({ mint })]
       const swap = { payer: addressOf(trader), pool, side: 'buy', amount, minimumOut: 0n } as const
       const { blockhash: recentBlockhash } = chain.latestBlockhash()
       const built = await buildDammV2Swap({ ...swap, recentBlockhash })
-      on.land({ transaction: Buffer.from(built.transaction).toString('base64') }, trader)
+      const landed = chain.send(signV1(Buffer.from(built.transaction), [trader]))
+      chain.advance(1)
+      return landed.err
     },
     /** Opens the wrapped SOL account of the seller, so that a withdrawal need not. */
     openWrapped: () => openAccount(seller, WSOL),

@@ -28,7 +28,7 @@ const LASTS = 120
 const SUPPLY = 5_000_000_000_000n
 const PLAN: PoolPlan = {
   ...{ quote_bps: 5_000, reserve: '2500000000000', price: 'raise', price_bps: 10_000 },
-  ...{ fee_bps: 100, locked_bps: 10_000, when: 'after' },
+  ...{ fee_bps: 100, locked_bps: 10_000, when: 'after', opens_after_seconds: 600 },
 }
 const TERMS = { sale_mode: 'pro_rata', supply: String(SUPPLY), min: String(SOL), max: String(5n * SOL), pool: PLAN }
 /** Rents of a raise with its vaults, and of a pool with its position. */
