@@ -169,7 +169,8 @@ export const settleVerb = verb({
       tokens: 0n,
       pool: ['0', '0'],
     }
-    for (let sent = 1; ; sent++) {
+    const signatures: unknown[] = []
+    for (;;) {
       let left: readonly SettlementAct[] = []
       const outcome = await runAct<RaiseSettlement>(session, flags, {
         what: `Settle the raise ${id}`,
@@ -218,9 +219,14 @@ export const settleVerb = verb({
           ...unitsOfAll(['tokens', 'pool_tokens'], decimals),
         },
       })
+      const sent = outcome.data as { signature?: string }
+      signatures.push(sent.signature)
       const goesOn =
         left.length > 0 && !flags.dry_run && !flags.build_only && !flags.signed && flags.squads === undefined
-      if (!goesOn || sent === MOST_TRANSACTIONS) return outcome
+      if (!goesOn || signatures.length === MOST_TRANSACTIONS) {
+        if (signatures.length === 1) return outcome
+        return { ...outcome, data: { ...sent, signatures }, record: { ...outcome.record, signatures } }
+      }
       session.ui.note(`Also due: ${left.map((act) => says(act)).join('; ')}`)
     }
   },

@@ -134,7 +134,7 @@ const terms = {
 
 const due = z.object({
   act: z.enum([...SETTLEMENT_ACTS, ...BUYER_ACTS]),
-  by: z.enum(['creator', 'buyers', 'anyone']),
+  by: z.enum(['creator', 'buyers']),
   text: z.string(),
 })
 

@@ -35,7 +35,7 @@ async function sale(more: object, paid: string) {
 
 describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
   it('takes what was raised and opens the planned pool, whose amounts must be typed without a terminal', async () => {
-    const on = await sale({ pool: POOL }, '2')
+    const on = await sale({ pool: POOL, deposit_fee_bps: 100 }, '2')
     expect((await cli.json(on.settle())).acts).toEqual(['close_price'])
     await cli.refused(on.settle(), 'before it ends')
     expect((await cli.svc(['raises', 'get', on.id])).stdout).toContain('ongoing')
@@ -56,6 +56,8 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
     const done = await cli.json(on.settle(...typed))
     expect(done.acts.slice(0, 3)).toEqual(['withdraw', 'open_pool', 'lock_liquidity'])
     expect(done.left).toEqual([])
+    expect(done.signatures).toHaveLength(2)
+    expect(done.signatures[1]).toBe(done.signature)
     await cli.refused(on.settle(...typed), 'is settled')
     expect((await cli.svc(['raises', 'list', '--mint', on.mint])).stdout).toMatch(/completed +2 +5 /)
     const [listed] = await cli.json(['raises', 'list', '--mint', on.mint])

@@ -130,6 +130,7 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     expect([param, message]).toEqual(['payer', expect.stringContaining('can settle it')])
     expect(await raises.settle(id)).toMatchObject({ acts: ['close_price'], left: [] })
     expect(await raises.refusedSettle(id)).toEqual(['id', expect.stringContaining('before it ends')])
+    expect(await raises.reasonAgainst(id)).toBe('not_ended')
     expect((await raises.refusedSettle(raises.mint))[1]).toContain('There is no raise')
   })
 
@@ -176,6 +177,7 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     raises.at(end + 20)
     expect(await raises.trade(1_000n)).toBeNull()
     expect(await raises.refusedSettle(id)).toEqual(['id', expect.stringContaining('is settled')])
+    expect(await raises.reasonAgainst(id)).toBe('settled')
   })
 
   it('cannot be squatted while nothing is released: a buyer has no token to open the pool with', async () => {

@@ -193,5 +193,9 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
     expect((await row()).next_check_at).toBe(services.clock.now() + 20_000)
     expect((await raises.settlements()).length).toBe(signed)
+    // What is refused for weeks is tried about once a day.
+    await store.write((tx) => updateRaise(tx, id, { settle_failures: 40 }))
+    await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
+    expect((await row()).next_check_at).toBe(services.clock.now() + 81_920_000)
   })
 })

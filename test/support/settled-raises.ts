@@ -126,10 +126,11 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
     return { ...data, bytes: transaction.length }
   }
   const refusedSettle = (id: string, more?: object) => on.refused('POST', path(id), body(more))
+  const reasonAgainst = async (id: string) => (await on.ask('POST', path(id), body())).json.error.details.reason
   const wrapped = (owner: PublicKey = seller.publicKey) => unitsIn(chain, tokenAccountOf(WSOL, owner)) ?? 0n
   return {
     ...on,
-    ...{ node, read, buyer, buy, claim, settle, settleBy, refusedSettle, send, wrapped },
+    ...{ node, read, buyer, buy, claim, settle, settleBy, refusedSettle, reasonAgainst, send, wrapped },
     tokens: () => on.units(seller),
     poolAddress: () => dammV2PoolAddress({ mint }),
     pool: (creator = addressOf(seller)) => readPairPool(node, { mint, quote: WRAPPED_SOL, creator }),

@@ -8,7 +8,8 @@ import { lastSent, sendOwn, type WorkerServices, workerContext } from '../signin
 import { planSettlement } from './settle-raise.ts'
 
 const FIRST_PAUSE_MS = 10_000
-const MOST_DOUBLINGS = 8
+/** Then it is tried once in 23 hours. */
+const MOST_DOUBLINGS = 13
 
 /** The slot of the chain from which it was decided that something is due. */
 interface SeenAt {

@@ -108,7 +108,7 @@ function nothingDue({ address, endsAt }: Raise, at: bigint): ApiError {
     at < endsAt
       ? `Nothing is due for the creator of the raise ${address} before it ends, at ${end}`
       : `The raise ${address} is settled: nothing is left for its creator`
-  return fault('id', message, { ends_at: end })
+  return fault('id', message, { reason: at < endsAt ? 'not_ended' : 'settled', ends_at: end })
 }
 
 /** The parts in the order in which they are done, and what they need first. */

@@ -70,7 +70,7 @@ export async function readSettlement(
 export const creatorsDue = ({ state: { raise }, due }: Pick<Settlement, 'state' | 'due'>): RaiseRecord['due'] =>
   due.acts.map((act) => ({
     act,
-    by: act === 'unsold' ? 'anyone' : 'creator',
+    by: 'creator',
     text: settlementText(act, raise.unsold),
   }))
 
