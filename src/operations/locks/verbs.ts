@@ -46,6 +46,7 @@ import { act, type Plan, type Summary } from '../act.ts'
 import { newKey, trackingOf } from '../building.ts'
 import { requireRecipients } from '../recipients.ts'
 import { refusalsOf } from '../refusals.ts'
+import { warned } from '../sentences.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { cleanLabel } from '../tokens/labels.ts'
 import {
@@ -137,7 +138,6 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
   const tokenAccountBytes = extensions?.accountBytes ?? TOKEN_ACCOUNT_SIZE
   const sizes = [ESCROW_BYTES, tokenAccountBytes, ...(texts === undefined ? [] : [textsBytes(texts)])]
   const rents = await Promise.all(sizes.map((bytes) => rentFor(chain, bytes)))
-  const warnings = [...releaseWarnings(terms, at.unixSeconds), ...mintWarnings(token, at.epoch)]
   const mayEnd = input.cancellable_by === 'none' ? 'nobody' : input.cancellable_by
   return {
     fallbackUnits: LOCK_UNITS.create,
@@ -151,7 +151,7 @@ const createFor = lockAct<Routes['create']>('lock.create', async (context, input
       ...termsRecord({ ...terms, mint, tokenProgram, creator: payer, recipient }),
       deposit: String(deposit),
       rent: String(rents.reduce((sum, rent) => sum + rent, 0n)),
-      ...(warnings.length > 0 ? { warnings } : {}),
+      ...warned([...releaseWarnings(terms, at.unixSeconds), ...mintWarnings(token, at.epoch)]),
     },
   }
 })

@@ -1,6 +1,6 @@
 /** Reads what a wallet has in a raise and what it can do now, and says why it cannot do the rest. */
 import type { Api } from '../../api/index.ts'
-import type { BuyerAct } from '../../api/raises.ts'
+import { BUYER_ACTS } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
   claimableNow,
@@ -67,13 +67,7 @@ export async function getBuyer(
       return roundRecord(sale, found && { cap: found.cap, isOpen: typeof opening?.roots[found.version] === 'string' })
     }),
   )
-  const acts: [BuyerAct, 'can_deposit' | 'can_withdraw' | 'can_claim' | 'can_refund'][] = [
-    ['deposit', 'can_deposit'],
-    ['withdraw', 'can_withdraw'],
-    ['claim', 'can_claim'],
-    ['refund', 'can_refund'],
-  ]
-  const can = acts.filter(([, field]) => rounds.some((round) => round[field] !== '0')).map(([act]) => act)
+  const can = BUYER_ACTS.filter((act) => rounds.some((round) => round[`can_${act}`] !== '0'))
   return { id, wallet, state: raiseStateAt(raise, BigInt(at.unixSeconds)), rounds, can }
 }
 
@@ -87,7 +81,7 @@ function roundRecord(sale: Sale, listed: { cap: bigint; isOpen: boolean } | null
   const limits = depositLimits(raise, { round, deposited: own.deposited, cap: cap ?? 0n }, at)
   const most = mayOpen ? limits.most : 0n
   const { total, now } = claimableNow(raise, own, at)
-  const refund = escrow === null ? 0n : sumOf(refundableNow(raise, escrow, at))
+  const refund = escrow === null ? 0n : refundNow(sale, escrow)
   const { all } = withdrawableNow(raise, own, at)
   const nothing = most === 0n && all === 0n && now === 0n && refund === 0n
   return {
@@ -106,7 +100,11 @@ function roundRecord(sale: Sale, listed: { cap: bigint; isOpen: boolean } | null
   }
 }
 
-const sumOf = ({ deposit, fee }: { deposit: bigint; fee: bigint }) => deposit + fee
+/** What a buyer can take back now, with the fee on it. */
+export function refundNow({ raise, at }: Sale, escrow: RaiseEscrow): bigint {
+  const { deposit, fee } = refundableNow(raise, escrow, at)
+  return deposit + fee
+}
 
 function noteOf(sale: Sale, mayOpen: boolean, bound: DepositBound): string {
   const { raise, escrow, at } = sale

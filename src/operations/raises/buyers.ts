@@ -13,7 +13,6 @@ import {
   type RaiseEscrow,
   raiseEscrowAddress,
   raiseStateAt,
-  refundableNow,
   refundInstruction,
   roundOf,
   tokensOf,
@@ -37,6 +36,7 @@ import { unsignedAct } from '../act.ts'
 import { trackingOf } from '../building.ts'
 import { fault } from '../locks/checks.ts'
 import { refusalsOf } from '../refusals.ts'
+import { type Said, warned } from '../sentences.ts'
 import { admissionOf } from './admission.ts'
 import {
   nextClaim,
@@ -44,6 +44,7 @@ import {
   noDeposit,
   noRefund,
   noWithdrawal,
+  refundNow,
   requireBuyer,
   type Sale,
   withTokens,
@@ -84,7 +85,6 @@ const placeOf = ({ raise, round }: Sale, owner: string) => ({
   escrow: raiseEscrowAddress(raise.address, owner, round),
   owner,
 })
-const said = (warnings: readonly string[]) => (warnings.length > 0 ? { warnings: [...warnings] } : {})
 
 export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => {
   const { id, buyer } = input
@@ -124,8 +124,8 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
       fee: String(fee),
       buys: String(tokensOf(raise, own, moved) - tokensOf(raise, own)),
       rent: String(rent),
-      ...said([
-        ...(moved === asked ? [] : [`${text(asked - moved)} stay with you, because they do not buy a whole unit`]),
+      ...warned([
+        moved !== asked && `${text(asked - moved)} stay with you, because they do not buy a whole unit`,
         ...depositWarnings(sale, purse),
       ]),
     },
@@ -133,21 +133,15 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
 })
 
 /** What a buyer should know before it pays. */
-function depositWarnings({ raise, round }: Sale, { token }: Purse): string[] {
-  const held = (['mintAuthority', 'freezeAuthority'] as const).flatMap((power) =>
-    token?.[power]
-      ? [
-          `${token[power]} holds the ${power === 'mintAuthority' ? 'mint' : 'freeze'} authority of the token: it can ${power === 'mintAuthority' ? 'mint any number more' : 'stop claims while the creator takes the money'}`,
-        ]
-      : [],
-  )
+function depositWarnings({ raise, round }: Sale, { token }: Purse): Said[] {
+  const held = (holder: string | null | undefined, power: string, can: string) =>
+    holder != null && `${holder} holds the ${power} authority of the token: it can ${can}`
   return [
-    ...held,
-    ...(raise.price === null
-      ? ['How many tokens the deposit buys is known when the raise ends: other deposits lower it']
-      : []),
-    ...(raise.withdrawable ? [] : ['It cannot be withdrawn before the end']),
-    ...(raise.withdrawable && roundOf(raise, round).feeBps > 0 ? ['A withdrawal does not return the fee'] : []),
+    held(token?.mintAuthority, 'mint', 'mint any number more'),
+    held(token?.freezeAuthority, 'freeze', 'stop claims while the creator takes the money'),
+    raise.price === null && 'How many tokens the deposit buys is known when the raise ends: other deposits lower it',
+    !raise.withdrawable && 'It cannot be withdrawn before the end',
+    raise.withdrawable && roundOf(raise, round).feeBps > 0 && 'A withdrawal does not return the fee',
     `The creator ${raise.creator} takes what is raised; nothing on chain makes it open a pool`,
   ]
 }
@@ -188,10 +182,10 @@ async function requireDeposit(context: Context, asked: { id: string; buyer: stri
 }
 
 /** What arrives as wrapped SOL, because the buyer had some before. */
-const wrappedWarning = (purse: Purse, { raise }: Sale): string[] =>
-  raise.quoteMint === WRAPPED_SOL && !unwraps(purse, raise)
-    ? [`It arrives as wrapped SOL in ${purse.quotes.address}, which was open before`]
-    : []
+const wrappedWarning = (purse: Purse, { raise }: Sale): Said =>
+  raise.quoteMint === WRAPPED_SOL &&
+  !unwraps(purse, raise) &&
+  `It arrives as wrapped SOL in ${purse.quotes.address}, which was open before`
 
 export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, input) => {
   const { buyer } = input
@@ -219,15 +213,16 @@ export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, i
       amount: String(amount),
       fee_lost: String(isWhole ? escrow.fees : feeOnTop(amount, feeBps)),
       remaining: String(escrow.deposited - amount),
-      ...said(wrappedWarning(purse, sale)),
+      ...warned([wrappedWarning(purse, sale)]),
     },
   }
 })
 
-/** Whether the last tokens are paid by now, so that the account can be closed; a refund is paid with them. */
-const isLastClaim = ({ raise, at }: Sale, escrow: RaiseEscrow): boolean => {
-  const { total, now } = claimableNow(raise, escrow, at)
-  return at >= raise.vestingEndsAt && at >= raise.releaseAt && escrow.claimed + now >= total
+/** Whether nothing is left after these tokens, so that the account can be closed; a refund is paid with them. */
+function isLast({ raise, at }: Sale, escrow: RaiseEscrow, tokens: bigint): boolean {
+  if (raiseStateAt(raise, at) === 'failed') return true
+  const { total } = claimableNow(raise, escrow, at)
+  return at >= raise.vestingEndsAt && at >= raise.releaseAt && escrow.claimed + tokens >= total
 }
 
 /** Pays what is refunded, and closes the account of the buyer at the end. */
@@ -245,9 +240,8 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
   const { sale, escrow, purse } = await requireDeposit(context, input)
   const { raise, at } = sale
   const { total, now } = claimableNow(raise, escrow, at)
-  const refund = raiseStateAt(raise, at) === 'completed' ? refundableNow(raise, escrow, at) : { deposit: 0n, fee: 0n }
-  const refunded = refund.deposit + refund.fee
-  const closes = raiseStateAt(raise, at) === 'completed' && isLastClaim(sale, escrow)
+  const refunded = refundNow(sale, escrow)
+  const closes = raiseStateAt(raise, at) === 'completed' && isLast(sale, escrow, now)
   if (now === 0n && !closes) throw noClaim(sale, escrow, refunded, withTokens(raise, purse))
   requireMovable(purse, 'tokens')
   if (refunded > 0n) requireMovable(purse, 'quotes')
@@ -276,19 +270,13 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
 export const refundDeposit = unsignedAct<Routes['refund']>(async (context, input) => {
   const { buyer } = input
   const { sale, escrow, purse } = await requireDeposit(context, input)
-  const { raise, at } = sale
-  const isFailed = raiseStateAt(raise, at) === 'failed'
-  const { deposit: returned, fee } = refundableNow(raise, escrow, at)
-  const amount = returned + fee
-  if (amount === 0n && !isFailed) throw noRefund(sale, escrow)
+  const amount = refundNow(sale, escrow)
+  if (amount === 0n && raiseStateAt(sale.raise, sale.at) !== 'failed') throw noRefund(sale, escrow)
   if (amount > 0n) requireMovable(purse, 'quotes')
-  const closes = isFailed || isLastClaimed(sale, escrow)
+  const closes = isLast(sale, escrow, 0n)
   const acts = await payingOut(sale, purse, { refunded: amount, closes })
   return {
     ...(await acted(sale, buyer, acts, RAISE_UNITS.refund + RAISE_UNITS.closeEscrow)),
     summary: { ...namesOf(sale, buyer), amount: String(amount), closes },
   }
 })
-
-const isLastClaimed = (sale: Sale, escrow: RaiseEscrow): boolean =>
-  isLastClaim(sale, escrow) && claimableNow(sale.raise, escrow, sale.at).now === 0n

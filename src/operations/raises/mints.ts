@@ -1,6 +1,6 @@
 /** Reads the two mints of a new raise and the tokens for it, and refuses mints with which somebody could cheat buyers. */
 import { associatedAccounts } from '../../chain/programs/derived-addresses.ts'
-import { decodeTokenState, namedExtensions, type OnChainToken } from '../../chain/programs/tokens/index.ts'
+import { decodeTokenState, type OnChainToken } from '../../chain/programs/tokens/index.ts'
 import { type ChainTime, chainTimeOf } from '../../chain/reads/chain-clock.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
@@ -9,7 +9,8 @@ import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { TOKEN_AUTHORITIES } from '../../solana/token-authorities.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
-import { fault } from '../locks/checks.ts'
+import { extensionsBeside } from '../locks/checks.ts'
+import { fieldFault, refuseFirst, saidOf } from '../sentences.ts'
 
 export interface RaiseMints {
   at: ChainTime
@@ -27,7 +28,7 @@ export async function readRaiseMints(
   { chain }: Pick<Context, 'chain'>,
   { mint, quote_mint = WRAPPED_SOL }: { mint: string; quote_mint?: string | undefined },
 ): Promise<RaiseMints> {
-  if (mint === quote_mint) throw fault('quote_mint', `quote_mint: ${mint} is the token for sale itself`)
+  refuseFirst(mint === quote_mint && `quote_mint: ${mint} is the token for sale itself`)
   const [clock, ...accounts] = await accountsAt(chain, [CLOCK_SYSVAR, mint, quote_mint])
   const read = async (param: string, address: string, place: number) => {
     const found = await decodeTokenState(address, accounts[place] ?? null, null)
@@ -36,13 +37,10 @@ export async function readRaiseMints(
   }
   const [token, quote] = [await read('mint', mint, 0), await read('quote_mint', quote_mint, 1)]
   await requireSellable(token)
-  const others = (await namedExtensions(quote)).map(({ name }) => name).filter((name) => !DESCRIBING.includes(name))
+  const others = await extensionsBeside(DESCRIBING, quote)
   if (others.length > 0) {
-    throw fault(
-      'quote_mint',
-      `quote_mint: ${quote_mint} has the extension ${others.join(', ')}, which can change or stop payments: choose a plain mint`,
-      { extensions: others },
-    )
+    const why = `has the extension ${others.join(', ')}, which can change or stop payments: choose a plain mint`
+    throw fieldFault(`quote_mint: ${quote_mint} ${why}`, { extensions: others })
   }
   return { at: await chainTimeOf(clock ?? null), token, quote }
 }
@@ -57,52 +55,35 @@ const POWERS = {
 
 async function requireSellable(token: OnChainToken): Promise<void> {
   const { mint, mintAuthority, freezeAuthority, extensions } = token
-  const refused = (await namedExtensions(token)).map(({ name }) => name).filter((name) => !SELLABLE.includes(name))
-  if (refused.length > 0) {
-    throw fault(
-      'mint',
-      `mint: the program refuses mints with the extension ${refused.join(', ')}: sell another token`,
-      {
-        extensions: refused,
-      },
-    )
-  }
+  const refuse = (why: string, found: readonly string[]) =>
+    fieldFault(`mint: ${why}: sell another token`, { extensions: found })
+  const refused = await extensionsBeside(SELLABLE, token)
+  if (refused.length > 0) throw refuse(`the program refuses mints with the extension ${refused.join(', ')}`, refused)
   const hook = extensions?.transferHook ?? null
   if (hook !== null) {
-    throw fault(
-      'mint',
-      `mint: every transfer of ${mint} calls the program ${hook}, which could refuse claims: sell another token`,
-      {
-        extensions: ['TransferHook'],
-      },
-    )
+    throw refuse(`every transfer of ${mint} calls the program ${hook}, which could refuse claims`, ['TransferHook'])
   }
   const { transfer_fee_config, transfer_hook } = extensions?.authorities ?? {}
   const holders = { mint: mintAuthority, freeze: freezeAuthority, transfer_fee_config, transfer_hook }
   for (const [power, can] of Object.entries(POWERS) as [keyof typeof POWERS, string][]) {
     const holder = holders[power] ?? null
     if (holder === null) continue
-    throw fault(
-      'mint',
-      `mint: ${holder} holds the ${TOKEN_AUTHORITIES[power].name} of ${mint}, and could ${can}: give it up first (DELETE /v2/tokens/{mint}/authorities/${power}, \`svc tokens revoke ${mint} ${power}\`)`,
-      { authority: power, holder },
-    )
+    const held = `mint: ${holder} holds the ${TOKEN_AUTHORITIES[power].name} of ${mint}, and could ${can}`
+    const way = `DELETE /v2/tokens/{mint}/authorities/${power}, \`svc tokens revoke ${mint} ${power}\``
+    throw fieldFault(`${held}: give it up first (${way})`, { authority: power, holder })
   }
 }
 
 /** What is said of mints that are accepted. */
 export function mintWarnings({ at, token, quote }: RaiseMints): string[] {
-  const warnings: string[] = []
   const fee = feeInEpoch(token.extensions, at.epoch)
-  if (fee !== null && fee.basisPoints > 0) {
-    warnings.push(
+  return saidOf([
+    fee !== null &&
+      fee.basisPoints > 0 &&
       `The mint withholds ${fee.basisPoints / 100} % of every transfer, at most ${fee.maximumFee} raw units: buyers receive so much less than they claim`,
-    )
-  }
-  if (quote.freezeAuthority !== null) {
-    warnings.push(`${quote.freezeAuthority} can freeze accounts of the quote ${quote.mint}, also that of the raise`)
-  }
-  return warnings
+    quote.freezeAuthority !== null &&
+      `${quote.freezeAuthority} can freeze accounts of the quote ${quote.mint}, also that of the raise`,
+  ])
 }
 
 /** Bytes of a vault of the program, which is no associated token account and so has no extension for that. */
@@ -141,14 +122,11 @@ export async function requireTokens(
   const details = { account: from, have: String(have), need: String(need) }
   if (have < need) {
     const parts = isOwn && reserve > 0n ? ` (${deposit} for sale and ${reserve} for the pool)` : ''
-    throw fault(
-      'payer',
-      `payer: ${payer} has ${have} raw units of ${mint} in ${from}, and ${need} are needed${parts}: send it the tokens first`,
-      details,
-    )
+    const lack = `${payer} has ${have} raw units of ${mint} in ${from}, and ${need} are needed${parts}`
+    throw fieldFault(`payer: ${lack}: send it the tokens first`, details)
   }
   if (own?.state === 'frozen')
-    throw fault('payer', `payer: its token account ${from} is frozen for good: pay with another wallet`, details)
+    throw fieldFault(`payer: its token account ${from} is frozen for good: pay with another wallet`, details)
   if (isOwn || reserve === 0n || (creators?.amount ?? 0n) >= reserve) return { from, warnings: [] }
   const warning = `The creator ${creator} has ${creators?.amount ?? 0n} of the ${reserve} raw units that the plan of the pool needs: send them before the raise ends`
   return { from, warnings: [warning] }

@@ -22,12 +22,14 @@ import { printable } from '../../platform/printable.ts'
 import { publicRoot } from '../../settings/config.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { MERKLE_ROOT_BYTES, SERVER_METADATA_BYTES } from '../../solana/programs/presale.ts'
+import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { allowlistsOf } from '../../store/resources/raise-allowlists.ts'
 import { act } from '../act.ts'
 import { trackingOf } from '../building.ts'
 import { hashBytesOf } from '../merkle-trees/open-tree.ts'
 import { refusalsOf } from '../refusals.ts'
+import { type Said, warned } from '../sentences.ts'
 import { requireCreator, requireRaise } from './require-raise.ts'
 import { requireListed } from './store-allowlist.ts'
 
@@ -56,19 +58,17 @@ export const openRaise = act<Routes['open']>('raise.open', async (context, { id,
     })
   const metadata = serverMetadataAddress(id)
   const config = merkleRootAddress(id, BigInt(version))
-  const acts = [
-    ...(isRootThere
-      ? []
-      : [rootInstruction(id, { creator: payer, config, root: hashBytesOf(root), version: BigInt(version) })]),
-    ...(isUrlThere || opening.url === null ? [] : [closeServerMetadataInstruction(id, { creator: payer, metadata })]),
-    ...(isUrlThere ? [] : [serverMetadataInstruction(id, { creator: payer, metadata, url })]),
-  ]
-  const sizes = [
-    ...(isRootThere ? [] : [MERKLE_ROOT_BYTES]),
-    ...(isUrlThere ? [] : [SERVER_METADATA_BYTES + url.length]),
-  ]
-  const rents = await Promise.all(sizes.map((bytes) => rentFor(chain, bytes)))
-  const warnings = warningsOf(opening, { version, url })
+  const acts: PlainInstruction[] = []
+  let rent = 0n
+  if (!isRootThere) {
+    acts.push(rootInstruction(id, { creator: payer, config, root: hashBytesOf(root), version: BigInt(version) }))
+    rent += await rentFor(chain, MERKLE_ROOT_BYTES)
+  }
+  if (!isUrlThere) {
+    if (opening.url !== null) acts.push(closeServerMetadataInstruction(id, { creator: payer, metadata }))
+    acts.push(serverMetadataInstruction(id, { creator: payer, metadata, url }))
+    rent += await rentFor(chain, SERVER_METADATA_BYTES + url.length)
+  }
   return {
     requiredProgram: PROGRAMS.presale,
     fallbackUnits: RAISE_UNITS.root + 2 * RAISE_UNITS.serverMetadata,
@@ -78,8 +78,8 @@ export const openRaise = act<Routes['open']>('raise.open', async (context, { id,
     build: async (envelope) => compileUnsigned(envelope, acts.map(await sdkInstructions())),
     summary: {
       ...{ id, root, root_version: version, url: isUrlThere ? null : url },
-      rent: String(rents.reduce((sum, rent) => sum + rent, 0n)),
-      ...(warnings.length > 0 ? { warnings } : {}),
+      rent: String(rent),
+      ...warned(warningsOf(opening, { version, url })),
     },
   }
 })
@@ -112,15 +112,11 @@ function urlFor({ config }: Context, asked: string | undefined, { url: written }
   return url
 }
 
-function warningsOf(
-  { roots, url: written }: RaiseOpening,
-  { version, url }: { version: number; url: string },
-): string[] {
+function warningsOf({ roots, url: written }: RaiseOpening, { version, url }: { version: number; url: string }): Said[] {
   const others = roots.flatMap((root, i) => (root === null || i === version ? [] : [i]))
   return [
-    ...(others.length === 0
-      ? []
-      : [`other roots are on chain too (version ${others.join(', ')}), and their wallets can buy as well`]),
-    ...(written === null || written === url ? [] : [`the URL on chain is replaced: ${shownUrl(written)}`]),
+    others.length > 0 &&
+      `other roots are on chain too (version ${others.join(', ')}), and their wallets can buy as well`,
+    written !== null && written !== url && `the URL on chain is replaced: ${shownUrl(written)}`,
   ]
 }

@@ -14,6 +14,7 @@ import {
   readEntries,
 } from '../../store/resources/raise-allowlists.ts'
 import { throwingTreeFaults } from '../merkle-trees/verbs.ts'
+import { type Said, warned } from '../sentences.ts'
 import { requireRaise } from './require-raise.ts'
 
 const { body } = raises.storeAllowlist
@@ -33,10 +34,9 @@ export async function storeAllowlist(context: Context, { id, built }: AllowlistI
   requireListed(raise)
   requireUsableCaps(raise, summary)
   const total = summary.rounds.reduce((sum, round) => sum + round.total, 0n)
-  const warnings = [...built.warnings, ...salesWarnings(raise, summary, total)]
   const answer: RaiseAllowlist = {
     ...{ id, root, entries: built.count, total: String(total) },
-    ...(warnings.length > 0 ? { warnings } : {}),
+    ...warned([...built.warnings, ...salesWarnings(raise, summary, total)]),
   }
   const lists = await allowlistsOf(store.db, id)
   if (lists[0]?.root === root) {
@@ -87,12 +87,11 @@ function requireUsableCaps({ rounds }: Raise, summary: AllowlistSummary): void {
   throw badRequest(`entries: ${fault.message}`, { param: 'entries', details: { round: fault.round } })
 }
 
-function salesWarnings({ rounds, minimum }: Raise, summary: AllowlistSummary, total: bigint): string[] {
+function salesWarnings({ rounds, minimum }: Raise, summary: AllowlistSummary, total: bigint): Said[] {
   const empty = rounds.flatMap((_, i) => (summary.rounds.some(({ round }) => round === i + 1) ? [] : [i + 1]))
   return [
-    ...(total < minimum
-      ? [`all caps add up to ${total} raw units, less than the minimum ${minimum}: the raise must fail with this list`]
-      : []),
+    total < minimum &&
+      `all caps add up to ${total} raw units, less than the minimum ${minimum}: the raise must fail with this list`,
     ...empty.map((round) => `nobody is in round ${round}, so its tokens cannot be sold`),
   ]
 }

@@ -18,6 +18,7 @@ import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { planFault } from '../../solana/raise-pool.ts'
 import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
 import { fault } from '../locks/checks.ts'
+import { fieldFault, refuseFirst, saidOf } from '../sentences.ts'
 
 export type CreateInput = Input<Api['raises']['create']>
 
@@ -51,16 +52,15 @@ export function checkedTerms(
 ): NewRaise {
   const { sale_mode: mode, allowlist } = input
   const [minimum, maximum] = [BigInt(input.min), BigInt(input.max)]
-  if (minimum > maximum) throw fault('min', `min: ${minimum} is more than the ${maximum} of max`)
-  if (mode === 'fixed_price' && minimum === maximum) {
-    throw fault(
-      'min',
+  refuseFirst(
+    minimum > maximum && `min: ${minimum} is more than the ${maximum} of max`,
+    mode === 'fixed_price' &&
+      minimum === maximum &&
       'min: at a fixed price it must be less than max, because a rest that buys no whole unit could keep the raise from its minimum',
-    )
-  }
-  if (input.rounds !== undefined && !allowlist) {
-    throw fault('rounds', 'rounds: several rounds need an allowlist, which says who is in which: send allowlist: true')
-  }
+    input.rounds !== undefined &&
+      !allowlist &&
+      'rounds: several rounds need an allowlist, which says who is in which: send allowlist: true',
+  )
   const { price, supplies } = saleOf(input, maximum, decimals)
   const rounds = roundsOf(input, { price, maximum, supplies })
   requireFillable(mode, { price, minimum, maximum, rounds })
@@ -82,43 +82,35 @@ function saleOf(
   decimals: RaiseDecimals,
 ): { price: bigint | null; supplies: bigint[] } {
   const { sale_mode: mode, price: text, supply, rounds } = input
-  if (rounds !== undefined && supply !== undefined) {
-    throw fault('supply', 'supply: with rounds it is the sum of theirs: leave it out')
-  }
   const given = rounds?.map((round) => BigInt(round.supply)) ?? (supply === undefined ? [] : [BigInt(supply)])
   const total = sumOf(given)
-  if (total > MAX_U64)
-    throw fault('rounds', `rounds: together they sell ${total}, more than a vault can hold (${MAX_U64})`)
-  if (mode !== 'fixed_price') {
-    if (text !== undefined) {
-      throw fault(
-        'price',
-        'price: only a fixed_price raise has one: leave it out, because here the deposits make the price',
-      )
-    }
-    if (total === 0n) throw fault('supply', 'supply: send how many raw units of the token are for sale')
-    return { price: null, supplies: given }
-  }
-  if (rounds === undefined && (text === undefined) === (supply === undefined)) {
-    throw fault('price', 'price: send either price or supply: with max, each follows from the other')
-  }
+  const isFixed = mode === 'fixed_price'
+  refuseFirst(
+    rounds !== undefined && supply !== undefined && 'supply: with rounds it is the sum of theirs: leave it out',
+    total > MAX_U64 && `rounds: together they sell ${total}, more than a vault can hold (${MAX_U64})`,
+    !isFixed &&
+      text !== undefined &&
+      'price: only a fixed_price raise has one: leave it out, because here the deposits make the price',
+    !isFixed && total === 0n && 'supply: send how many raw units of the token are for sale',
+    isFixed &&
+      rounds === undefined &&
+      (text === undefined) === (supply === undefined) &&
+      'price: send either price or supply: with max, each follows from the other',
+  )
+  if (!isFixed) return { price: null, supplies: given }
   const price = text === undefined ? (maximum * PRICE_ONE + total - 1n) / total : priceOfText(text, decimals)
-  if (price === null || price > MAX_U128) throw fault('price', `price: ${text} is out of the range of the program`)
+  if (price === null || price > MAX_U128) throw fieldFault(`price: ${text} is out of the range of the program`)
   const needed = tokensAt(price, maximum)
-  if (needed === 0n) throw fault('max', `max: ${maximum} buys less than one raw unit of the token at this price`)
-  if (needed > MAX_U64)
-    throw fault('price', `price: ${maximum} would buy ${needed} raw units, more than a vault can hold`)
+  refuseFirst(
+    needed === 0n && `max: ${maximum} buys less than one raw unit of the token at this price`,
+    needed > MAX_U64 && `price: ${maximum} would buy ${needed} raw units, more than a vault can hold`,
+  )
   if (given.length === 0) return { price, supplies: [needed] }
-  if (total < needed) {
-    throw fault(
-      'rounds',
-      `rounds: at this price max buys ${needed} raw units, and the rounds have ${total}: raise their supply, or lower max`,
-      {
-        needed: String(needed),
-      },
-    )
-  }
-  return { price, supplies: given }
+  if (total >= needed) return { price, supplies: given }
+  throw fieldFault(
+    `rounds: at this price max buys ${needed} raw units, and the rounds have ${total}: raise their supply, or lower max`,
+    { needed: String(needed) },
+  )
 }
 
 interface Sale {
@@ -131,28 +123,25 @@ interface Sale {
 function roundsOf(input: CreateInput, { price, maximum, supplies }: Sale): RaiseRound[] {
   const beside = (['buyer_min', 'buyer_max'] as const).find((name) => input[name] !== undefined)
   const moved = beside ?? (input.deposit_fee_bps > 0 ? 'deposit_fee_bps' : undefined)
-  if (input.rounds !== undefined && moved !== undefined) {
-    throw fault(moved, `${moved}: each round has its own: send it in rounds`)
-  }
+  refuseFirst(
+    input.rounds !== undefined && moved !== undefined && `${moved}: each round has its own: send it in rounds`,
+  )
   const least = leastAmount(price, 1n)
   return supplies.map((supply, i) => {
     const asked = input.rounds?.[i] ?? input
     const named = (name: string) => (input.rounds === undefined ? name : `rounds.${i}.${name}`)
-    const refuse = (name: string, why: string) => fault(named(name), `${named(name)}: ${why}`)
+    const [min, max] = [named('buyer_min'), named('buyer_max')]
     const buyerMin = BigInt(asked.buyer_min ?? least)
     const buyerMax = BigInt(asked.buyer_max ?? maximum)
-    if (input.allowlist && (buyerMin !== least || buyerMax !== maximum)) {
-      const name = buyerMin === least ? 'buyer_max' : 'buyer_min'
-      const must = buyerMin === least ? maximum : least
-      throw refuse(
-        name,
-        `with an allowlist the program demands ${must}: leave it out, and put each wallet's cap into the list`,
-      )
-    }
-    if (buyerMin < least)
-      throw refuse('buyer_min', `${buyerMin} buys less than one raw unit of the token; the least is ${least}`)
-    if (buyerMax > maximum) throw refuse('buyer_max', `${buyerMax} is more than the ${maximum} of max`)
-    if (buyerMin > buyerMax) throw refuse('buyer_min', `${buyerMin} is more than the ${buyerMax} of buyer_max`)
+    const demanded = (field: string, must: bigint) =>
+      `${field}: with an allowlist the program demands ${must}: leave it out, and put each wallet's cap into the list`
+    refuseFirst(
+      input.allowlist && buyerMin !== least && demanded(min, least),
+      input.allowlist && buyerMax !== maximum && demanded(max, maximum),
+      buyerMin < least && `${min}: ${buyerMin} buys less than one raw unit of the token; the least is ${least}`,
+      buyerMax > maximum && `${max}: ${buyerMax} is more than the ${maximum} of max`,
+      buyerMin > buyerMax && `${min}: ${buyerMin} is more than the ${buyerMax} of buyer_max`,
+    )
     return { supply, buyerMin, buyerMax, feeBps: asked.deposit_fee_bps }
   })
 }
@@ -171,16 +160,14 @@ function requireFillable(mode: CreateInput['sale_mode'], { price, minimum, maxim
   const reached = buyers * wholePart(price, most)
   const least = leastAmount(price, 1n)
   if (reached + least <= maximum) {
-    throw fault(
-      'buyer_max',
+    throw fieldFault(
       `buyer_max: max can never be reached: with ${entry} to ${most} a buyer there is room for at most ${buyers}, who pay ${reached} of ${maximum}: lower buyer_min, raise buyer_max, or send ${reached} as max`,
       { reachable: String(reached) },
     )
   }
   const certain = maximum - entry + 1n
   if (minimum <= certain) return
-  throw fault(
-    'min',
+  throw fieldFault(
     `min: a rest below ${entry}, the least of a buyer, may stay, so that deposits end at ${certain} and the raise fails: send at most ${certain} as min, or lower buyer_min`,
     { most: String(certain) },
   )
@@ -192,14 +179,12 @@ function timesOf({ starts_at, ends_at }: CreateInput, now: bigint): Pick<NewRais
   const startsAt = asked > now ? asked : now
   const endsAt = secondsOf(ends_at)
   const clock = `; the chain's clock shows ${isoSeconds(now)}`
-  if (startsAt - now > MOST_SECONDS) throw fault('starts_at', `starts_at: must be at most 30 days ahead${clock}`)
   const lasts = endsAt - startsAt
-  if (lasts < LEAST_SECONDS || lasts > MOST_SECONDS) {
-    throw fault(
-      'ends_at',
+  refuseFirst(
+    startsAt - now > MOST_SECONDS && `starts_at: must be at most 30 days ahead${clock}`,
+    (lasts < LEAST_SECONDS || lasts > MOST_SECONDS) &&
       `ends_at: must be from 60 seconds to 30 days after the start, ${isoSeconds(startsAt)}${clock}`,
-    )
-  }
+  )
   return { startsAt, endsAt }
 }
 
@@ -215,27 +200,24 @@ function releaseOf(input: CreateInput, endsAt: bigint): Release {
   const releaseBps = input.release_bps ?? (later > 0n ? 0 : WHOLE_BPS)
   const releaseAt = input.release_at === undefined ? endsAt : secondsOf(input.release_at)
   requirePlan(input, { mode: input.sale_mode, endsAt, releaseBps, releaseAt, lockSeconds })
-  if (later >= TEN_YEARS)
-    throw fault('vesting_seconds', 'vesting_seconds: with lock_seconds it must be less than ten years')
-  if (releaseBps === WHOLE_BPS && later > 0n) {
-    throw fault(
-      'release_bps',
-      'release_bps: all is released at once, so nothing is left to lock or to vest: lower it, or leave lock_seconds and vesting_seconds out',
-    )
-  }
-  if (releaseBps < WHOLE_BPS && later === 0n) {
-    throw fault('release_bps', 'release_bps: the rest must be locked or vest: send lock_seconds or vesting_seconds too')
-  }
-  if (input.release_at === undefined)
-    return { releaseBps, releaseAt: releaseBps === 0 ? 0n : endsAt, lockSeconds, vestingSeconds }
   const last = endsAt + later
-  if (releaseBps === 0)
-    throw fault('release_at', 'release_at: nothing is released at once: send release_bps too, or leave it out')
-  if (releaseAt < endsAt || releaseAt > last) {
-    const until = later === 0n ? '' : `, to the end of vesting, ${isoSeconds(last)}`
-    throw fault('release_at', `release_at: must be from the end of the raise, ${isoSeconds(endsAt)}${until}`)
-  }
-  return { releaseBps, releaseAt, lockSeconds, vestingSeconds }
+  const until = later === 0n ? '' : `, to the end of vesting, ${isoSeconds(last)}`
+  refuseFirst(
+    later >= TEN_YEARS && 'vesting_seconds: with lock_seconds it must be less than ten years',
+    releaseBps === WHOLE_BPS &&
+      later > 0n &&
+      'release_bps: all is released at once, so nothing is left to lock or to vest: lower it, or leave lock_seconds and vesting_seconds out',
+    releaseBps < WHOLE_BPS &&
+      later === 0n &&
+      'release_bps: the rest must be locked or vest: send lock_seconds or vesting_seconds too',
+    input.release_at !== undefined &&
+      releaseBps === 0 &&
+      'release_at: nothing is released at once: send release_bps too, or leave it out',
+    (releaseAt < endsAt || releaseAt > last) &&
+      `release_at: must be from the end of the raise, ${isoSeconds(endsAt)}${until}`,
+  )
+  const isAtOnce = input.release_at !== undefined || releaseBps > 0
+  return { releaseBps, releaseAt: isAtOnce ? releaseAt : 0n, lockSeconds, vestingSeconds }
 }
 
 function requirePlan({ pool }: CreateInput, terms: Parameters<typeof planFault>[1]): void {
@@ -246,8 +228,11 @@ function requirePlan({ pool }: CreateInput, terms: Parameters<typeof planFault>[
     const way = pool.when === 'before_end' ? '' : `: leave it out${isEither ? ', or send pool.when: before_end' : ''}`
     throw fault(found.field, `${found.field} ${found.why}${way}`)
   }
-  if (pool.price === 'raise' || pool.price_bps === WHOLE_BPS) return
-  throw fault('pool.price_bps', 'pool.price_bps: with price: reserve the price follows from the reserve: leave it out')
+  refuseFirst(
+    pool.price === 'reserve' &&
+      pool.price_bps !== WHOLE_BPS &&
+      'pool.price_bps: with price: reserve the price follows from the reserve: leave it out',
+  )
 }
 
 /** Only a fixed price leaves the choice. */
@@ -256,7 +241,7 @@ function withdrawableOf({ sale_mode: mode, withdrawable }: CreateInput): boolean
   const must = mode === 'pro_rata'
   if (withdrawable === undefined || withdrawable === must) return must
   const how = must ? 'can always withdraw before the end' : 'can never withdraw'
-  throw fault('withdrawable', `withdrawable: buyers of a ${mode} raise ${how}: leave it out`)
+  throw fieldFault(`withdrawable: buyers of a ${mode} raise ${how}: leave it out`)
 }
 
 /** What is accepted but should be known before anybody signs. */
@@ -265,44 +250,35 @@ export function termWarnings(
   { input, decimals, quoteMint }: { input: CreateInput; decimals: RaiseDecimals; quoteMint: string },
 ): string[] {
   const quoteText = (raw: bigint) => tokenText(quoteMint, raw, decimals.quote)
-  const warnings: string[] = []
-  if (price === null && minimum * 10n < maximum) {
-    const [least, most] = [minimum, maximum].map((sum) => priceText(sum, supply, decimals))
-    warnings.push(
-      `Any deposits buy all the tokens: with ${quoteText(minimum)}, the minimum, all ${groupedDecimalOf(supply, decimals.token)} are sold for ${least} each, and with the maximum for ${most}. Only a higher min keeps the price up`,
-    )
-  }
-  if (price === null && rounds.length > 1) {
-    warnings.push('Each round sells all of its tokens for any deposit in it, also if min is only reached by the others')
-  }
-  if (price !== null && rounds.length > 1) {
-    warnings.push(
-      'At a fixed price the rounds share their tokens: one may sell those of another, and only the caps of the allowlist limit a round',
-    )
-  }
-  if (mode === 'fixed_price' && withdrawable) {
-    warnings.push(
-      'One buyer could fill the raise, withdraw a second before the end, and let it fail: leave withdrawable out to prevent it',
-    )
-  }
-  const [first] = rounds
-  if (mode !== 'pro_rata' && first !== undefined && first.buyerMin > leastAmount(price, 1n)) {
-    warnings.push(
-      `A rest below ${quoteText(leastAmount(price, first.buyerMin))} can only be filled by buyers who have deposited and may deposit more`,
-    )
-  }
-  if (withdrawable && rounds.some(({ feeBps }) => feeBps > 0)) {
-    warnings.push('The deposit fee is not returned by a withdrawal, and is paid again with a new deposit')
-  }
-  if (input.pool === undefined && raise.lockSeconds === 0n) {
-    warnings.push(
-      'Whoever claims first can open the pool of the token, at any price: send pool, or lock_seconds, to open it yourself',
-    )
-  }
+  const isFixed = price !== null
+  const [least, most] = [minimum, maximum].map((sum) => priceText(sum, supply, decimals))
+  const firstLeast = rounds[0]?.buyerMin ?? 0n
   const atOnce = raise.releaseAt - raise.endsAt
   const left = raise.releaseBps > 0 && atOnce < raise.lockSeconds ? atOnce : raise.lockSeconds
-  if (input.pool?.when === 'after' && left < SHORT_LOCK_SECONDS) {
-    warnings.push(`Only ${left} seconds are left for the pool: after them buyers can claim, and open it at any price`)
-  }
-  return warnings
+  return saidOf([
+    !isFixed &&
+      minimum * 10n < maximum &&
+      `Any deposits buy all the tokens: with ${quoteText(minimum)}, the minimum, all ${groupedDecimalOf(supply, decimals.token)} are sold for ${least} each, and with the maximum for ${most}. Only a higher min keeps the price up`,
+    !isFixed &&
+      rounds.length > 1 &&
+      'Each round sells all of its tokens for any deposit in it, also if min is only reached by the others',
+    isFixed &&
+      rounds.length > 1 &&
+      'At a fixed price the rounds share their tokens: one may sell those of another, and only the caps of the allowlist limit a round',
+    isFixed &&
+      withdrawable &&
+      'One buyer could fill the raise, withdraw a second before the end, and let it fail: leave withdrawable out to prevent it',
+    mode !== 'pro_rata' &&
+      firstLeast > leastAmount(price, 1n) &&
+      `A rest below ${quoteText(leastAmount(price, firstLeast))} can only be filled by buyers who have deposited and may deposit more`,
+    withdrawable &&
+      rounds.some(({ feeBps }) => feeBps > 0) &&
+      'The deposit fee is not returned by a withdrawal, and is paid again with a new deposit',
+    input.pool === undefined &&
+      raise.lockSeconds === 0n &&
+      'Whoever claims first can open the pool of the token, at any price: send pool, or lock_seconds, to open it yourself',
+    input.pool?.when === 'after' &&
+      left < SHORT_LOCK_SECONDS &&
+      `Only ${left} seconds are left for the pool: after them buyers can claim, and open it at any price`,
+  ])
 }
