@@ -4,7 +4,6 @@
  */
 
 import { PRESALE } from './programs/presale.ts'
-import type { PlainInstruction } from './programs/table.ts'
 import type { Raise, RaiseRound, RaiseState, RaiseTerms } from './raises.ts'
 import { tokenProgramOf } from './token-programs.ts'
 
@@ -36,8 +35,8 @@ export const fixedPriceInstruction = (
     owner = payer,
     price,
     withdrawable,
-  }: { payer: string; owner?: string; price: bigint; withdrawable: boolean },
-): PlainInstruction =>
+  }: Pick<Raise, 'withdrawable'> & Payer & { owner?: string; price: bigint },
+) =>
   PRESALE.instruction(
     'initialize_fixed_price_presale_args',
     { fixed_price_presale_params: fixedPriceArgs, owner, payer },
@@ -45,7 +44,7 @@ export const fixedPriceInstruction = (
   )
 
 /** Creates the raise; the tokens of all rounds leave `from`. The base and the payer sign, and the creator does not. */
-export function creationInstruction(place: RaisePlace, creation: RaiseCreation): PlainInstruction {
+export function creationInstruction(place: RaisePlace, creation: RaiseCreation) {
   const accounts = {
     presale_mint: place.mint,
     presale: place.address,
@@ -88,34 +87,42 @@ export function creationInstruction(place: RaisePlace, creation: RaiseCreation):
 }
 
 /** Returns the rent of the price's account to its owner, who signs; right after the creation, too. */
-export const closeFixedPriceInstruction = (fixedPriceArgs: string, owner: string): PlainInstruction =>
-  PRESALE.instruction('close_fixed_price_presale_args', { fixed_price_presale_args: fixedPriceArgs, owner }, {})
+export const closeFixedPriceInstruction = (fixed_price_presale_args: string, owner: string) =>
+  PRESALE.instruction('close_fixed_price_presale_args', { fixed_price_presale_args, owner }, {})
 
 // The allowlist.
 
+interface Payer {
+  payer: string
+}
+interface Root {
+  creator: string
+  /** Address of its account. */
+  config: string
+  root: Uint8Array
+  version: bigint
+}
+
 /** Opens an allowlist to the wallets of a tree. The creator signs and pays; a raise can have several roots. */
-export const rootInstruction = (
-  presale: string,
-  { creator, config, root, version }: { creator: string; config: string; root: Uint8Array; version: bigint },
-): PlainInstruction =>
+export const rootInstruction = (presale: string, { creator, config, root, version }: Root) =>
   PRESALE.instruction('create_merkle_root_config', { presale, merkle_root_config: config, creator }, { root, version })
+
+/** `metadata` is the address of the account. */
+type ServerMetadata = Record<'creator' | 'metadata', string>
 
 /** Writes where clients get proofs: they ask for `url/PRESALE/ROUND/WALLET`. The creator signs and pays. */
 export const serverMetadataInstruction = (
   presale: string,
-  { creator, metadata, url }: { creator: string; metadata: string; url: string },
-): PlainInstruction =>
+  { creator: owner, metadata: permissioned_server_metadata, url: server_url }: ServerMetadata & { url: string },
+) =>
   PRESALE.instruction(
     'create_permissioned_server_metadata',
-    { presale, permissioned_server_metadata: metadata, owner: creator },
-    { server_url: url },
+    { presale, permissioned_server_metadata, owner },
+    { server_url },
   )
 
 /** Closes that account, for example to write another URL; its rent goes to the creator, who signs. */
-export const closeServerMetadataInstruction = (
-  presale: string,
-  { creator, metadata }: { creator: string; metadata: string },
-): PlainInstruction =>
+export const closeServerMetadataInstruction = (presale: string, { creator, metadata }: ServerMetadata) =>
   PRESALE.instruction(
     'close_permissioned_server_metadata',
     { presale, permissioned_server_metadata: metadata, rent_receiver: creator, owner: creator },
@@ -124,16 +131,11 @@ export const closeServerMetadataInstruction = (
 
 // The buyer.
 
-interface EscrowPlace {
-  escrow: string
-  owner: string
-}
+type EscrowPlace = Record<'escrow' | 'owner', string>
 
 /** Opens the escrow of a wallet in a raise without an allowlist, whose only round is 0. Anyone may pay. */
-export const escrowInstruction = (
-  presale: string,
-  { escrow, owner, payer }: EscrowPlace & { payer: string },
-): PlainInstruction => PRESALE.instruction('create_permissionless_escrow', { presale, escrow, owner, payer }, {})
+export const escrowInstruction = (presale: string, { escrow, owner, payer }: EscrowPlace & Payer) =>
+  PRESALE.instruction('create_permissionless_escrow', { presale, escrow, owner, payer }, {})
 
 /** What the allowlist says about a wallet, with the siblings from its leaf to the root. */
 export interface ProvenCap {
@@ -147,70 +149,63 @@ export interface ProvenCap {
 /** Opens the escrow of a wallet in the allowlist. Anyone may pay. */
 export const provenEscrowInstruction = (
   presale: string,
-  { escrow, owner, payer }: EscrowPlace & { payer: string },
+  { escrow, owner, payer }: EscrowPlace & Payer,
   { round, cap, proof, config }: ProvenCap,
-): PlainInstruction =>
+) =>
   PRESALE.instruction(
     'create_permissioned_escrow_with_merkle_proof',
     { presale, escrow, owner, merkle_root_config: config, payer },
     { proof, registry_index: round, deposit_cap: cap, padding: zeros(32) },
   )
 
+type QuoteSide = Pick<Raise, 'address' | 'quoteVault' | 'quoteMint' | 'quoteTokenProgram'>
+const quoteSide = ({ address: presale, quoteVault, quoteMint, quoteTokenProgram }: QuoteSide) => ({
+  ...{
+    presale,
+    quote_token_vault: quoteVault,
+    quote_mint: quoteMint,
+    token_program: tokenProgramOf(quoteTokenProgram),
+  },
+})
+type TokenSide = Pick<Raise, 'address' | 'baseVault' | 'mint' | 'tokenProgram'>
+const tokenSide = ({ address: presale, baseVault, mint, tokenProgram }: TokenSide) => ({
+  ...{ presale, base_token_vault: baseVault, base_mint: mint, token_program: tokenProgramOf(tokenProgram) },
+})
+
 /**
  * Deposits at most `amount`, and the fee on top, from a token account of the payer, who signs: the owner or anyone else.
  * The program takes less if less is left.
  */
 export const depositInstruction = (
-  raise: Pick<Raise, 'address' | 'quoteVault' | 'quoteMint' | 'quoteTokenProgram'>,
-  { escrow, payer, from, amount }: { escrow: string; payer: string; from: string; amount: bigint },
-): PlainInstruction => {
-  const accounts = { escrow, payer, payer_quote_token: from, token_program: tokenProgramOf(raise.quoteTokenProgram) }
-  return PRESALE.instruction('deposit', { ...quoteSide(raise), ...accounts }, { max_amount: amount, ...NO_HOOKS })
+  raise: QuoteSide,
+  { escrow, payer, from, amount }: Payer & { escrow: string; from: string; amount: bigint },
+) => {
+  const accounts = { ...quoteSide(raise), escrow, payer, payer_quote_token: from }
+  return PRESALE.instruction('deposit', accounts, { max_amount: amount, ...NO_HOOKS })
 }
 
-type QuoteSide = Pick<Raise, 'address' | 'quoteVault' | 'quoteMint' | 'quoteTokenProgram'>
-const quoteSide = ({ address: presale, quoteVault, quoteMint, quoteTokenProgram }: QuoteSide) => ({
-  presale,
-  quote_token_vault: quoteVault,
-  quote_mint: quoteMint,
-  token_program: tokenProgramOf(quoteTokenProgram),
-})
-type TokenSide = Pick<Raise, 'address' | 'baseVault' | 'mint' | 'tokenProgram'>
-const tokenSide = ({ address: presale, baseVault, mint, tokenProgram }: TokenSide) => ({
-  presale,
-  base_token_vault: baseVault,
-  base_mint: mint,
-  token_program: tokenProgramOf(tokenProgram),
-})
 /** The owner signs, and gets it in a token account of its choice. */
 type Payout = EscrowPlace & { to: string }
 
 /** Takes back a deposit, without its fee, before the end. */
-export const withdrawalInstruction = (raise: QuoteSide, { escrow, owner, to }: Payout, amount: bigint) =>
-  PRESALE.instruction(
-    'withdraw',
-    { ...quoteSide(raise), escrow, owner, owner_quote_token: to },
-    { amount, ...NO_HOOKS },
-  )
+export function withdrawalInstruction(raise: QuoteSide, { escrow, owner, to }: Payout, amount: bigint) {
+  const accounts = { ...quoteSide(raise), escrow, owner, owner_quote_token: to }
+  return PRESALE.instruction('withdraw', accounts, { amount, ...NO_HOOKS })
+}
 
 /** Pays the refund of a failed raise, or of what exceeds the maximum of a pro rata raise. */
-export const refundInstruction = (raise: QuoteSide, { escrow, owner, to }: Payout): PlainInstruction =>
-  PRESALE.instruction(
-    'withdraw_remaining_quote',
-    { ...quoteSide(raise), escrow, owner, owner_quote_token: to },
-    NO_HOOKS,
-  )
+export function refundInstruction(raise: QuoteSide, { escrow, owner, to }: Payout) {
+  const accounts = { ...quoteSide(raise), escrow, owner, owner_quote_token: to }
+  return PRESALE.instruction('withdraw_remaining_quote', accounts, NO_HOOKS)
+}
 
 /** Pays the tokens that are released; nothing, without an error, if there are none. */
-export const claimInstruction = (raise: TokenSide, { escrow, owner, to }: Payout): PlainInstruction =>
+export const claimInstruction = (raise: TokenSide, { escrow, owner, to }: Payout) =>
   PRESALE.instruction('claim', { ...tokenSide(raise), escrow, owner, owner_base_token: to }, NO_HOOKS)
 
 /** Closes an escrow that has nothing left; the owner signs. */
-export const closeEscrowInstruction = (
-  presale: string,
-  { escrow, owner }: EscrowPlace,
-  rentReceiver = owner,
-): PlainInstruction => PRESALE.instruction('close_escrow', { presale, escrow, owner, rent_receiver: rentReceiver }, {})
+export const closeEscrowInstruction = (presale: string, { escrow, owner }: EscrowPlace, rent_receiver = owner) =>
+  PRESALE.instruction('close_escrow', { presale, escrow, owner, rent_receiver }, {})
 
 // The creator.
 
@@ -219,28 +214,24 @@ export function creatorWithdrawalInstruction(
   raise: QuoteSide & TokenSide & Pick<Raise, 'creator'>,
   state: Extract<RaiseState, 'completed' | 'failed'>,
   to: string,
-): PlainInstruction {
-  const { address: presale, creator: owner, quoteTokenProgram, tokenProgram } = raise
+) {
+  const { address: presale, creator: owner } = raise
   const [token_vault, token_mint, program] =
     state === 'completed'
-      ? [raise.quoteVault, raise.quoteMint, quoteTokenProgram]
-      : [raise.baseVault, raise.mint, tokenProgram]
+      ? [raise.quoteVault, raise.quoteMint, raise.quoteTokenProgram]
+      : [raise.baseVault, raise.mint, raise.tokenProgram]
   const accounts = { presale, owner, owner_token: to, token_program: tokenProgramOf(program), token_vault, token_mint }
   return PRESALE.instruction('creator_withdraw', accounts, NO_HOOKS)
 }
 
 /** Pays the creator the deposit fees, once, if the raise is completed. */
-export const feeInstruction = (raise: QuoteSide & Pick<Raise, 'creator'>, to: string): PlainInstruction =>
-  PRESALE.instruction(
-    'creator_collect_fee',
-    { ...quoteSide(raise), fee_receiving_account: to, owner: raise.creator },
-    NO_HOOKS,
-  )
+export function feeInstruction(raise: QuoteSide & Pick<Raise, 'creator'>, to: string) {
+  const accounts = { ...quoteSide(raise), fee_receiving_account: to, owner: raise.creator }
+  return PRESALE.instruction('creator_collect_fee', accounts, NO_HOOKS)
+}
 
 /** Returns the unsold tokens to the creator's associated token account, which must exist, or burns them; by anyone. */
-export const unsoldInstruction = (raise: TokenSide, creatorsAccount: string): PlainInstruction =>
-  PRESALE.instruction(
-    'perform_unsold_base_token_action',
-    { ...tokenSide(raise), creator_base_token: creatorsAccount },
-    NO_HOOKS,
-  )
+export function unsoldInstruction(raise: TokenSide, creatorsAccount: string) {
+  const accounts = { ...tokenSide(raise), creator_base_token: creatorsAccount }
+  return PRESALE.instruction('perform_unsold_base_token_action', accounts, NO_HOOKS)
+}
