@@ -1,192 +1,136 @@
 /** The ledger of raises on the real programs, to the lamport: creation, deposits, refunds, claims, settlements. */
-import * as spl from '@solana/spl-token'
-import { type Keypair, SystemProgram } from '@solana/web3.js'
-import { describe, expect, it } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { serve } from '@hono/node-server'
+import { base58 } from '@scure/base'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { LedgerEntry } from '../../src/api/ledger.ts'
-import {
-  claimInstruction,
-  depositInstruction,
-  escrowInstruction,
-  feeOnTop,
-  raiseEscrowAddress,
-  raiseStateAt,
-  refundInstruction,
-} from '../../src/chain/programs/presale/index.ts'
-import { writeLedger } from '../../src/operations/ledger/write-ledger.ts'
-import { followRaises } from '../../src/operations/raises/follow-raises.ts'
-import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
-import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
-import { type Mint, tokenAccountOf } from '../support/gold.ts'
-import { signed } from '../support/local-chain.ts'
-import { FIRST_COME, FIXED, HOUR, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
-import { startPlatform } from '../support/platform-wallet.ts'
-import { sdk } from '../support/raises.ts'
+import { feeOnTop } from '../../src/chain/programs/presale/index.ts'
+import { creatorGains } from '../../src/solana/raise-amounts.ts'
+import { commandLine } from '../cli/command-line.ts'
+import { FIXED } from '../support/new-raises.ts'
+import { lacksRaisePools, type RaiseBooks, raiseBooks, raiseSums } from '../support/raise-books.ts'
+import { type PlayedRaise, playRaise } from '../support/raise-mix.ts'
 import { randomOf } from '../support/random.ts'
-import { POOL, settlementsOn } from '../support/settled-raises.ts'
+import { runs } from '../support/runs.ts'
+import { POOL } from '../support/settled-raises.ts'
 import { addressOf, SOL } from '../support/wallets.ts'
 
-const lacks = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2 in the program cache')
-const WSOL = { mint: spl.NATIVE_MINT, program: spl.TOKEN_PROGRAM_ID } as Mint
-const GENEROUS = { lamports_per_transaction: String(50n * SOL), lamports_per_day: String(900n * SOL) }
 const sumOf = (entries: readonly LedgerEntry[]) => entries.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 
-/** A platform wallet that sells, buyers that buy through this service, and its ledger. */
-async function opened() {
-  const service = await startPlatform(GENEROUS)
-  const { wallet } = service
-  const on = await raisesOn(service)
-  const raises = await settlementsOn({ ...on, seller: wallet })
-  await (await settlementsOn(on)).give(wallet, BigInt(on.units(on.seller)))
-  const { status, text } = await service.request('PATCH', '/v2/signer/policy', {
-    body: { tokens: [{ mint: on.mint, per_transaction: '10000000000000', per_day: '90000000000000' }] },
-  })
-  expect(status, text).toBe(200)
-  const round = async (seconds = 30) => {
-    service.clock.advance(seconds * 1_000)
-    on.chain.advance(40)
-    await followTransactions(service.services)
-    await followRaises(service.services)
-    on.chain.advance(40)
-    await followTransactions(service.services)
-    while ((await writeLedger(service.services)) > 0);
-  }
-  const create = async (more: object) => {
-    const times = { ends_at: isoOf(on.now() + HOUR) }
-    const body = { payer: addressOf(wallet), mint: on.mint, mode: 'signed', settle: true, ...times, ...more }
-    const { status, json, text } = await on.ask('POST', '/v2/raises', body)
-    expect(status, text).toBe(200)
-    await round(1)
-    return json.data
-  }
-  /** A transaction of a buyer, by builders alone, that is submitted here. */
-  const act = async (id: string, verb: 'deposit' | 'claim' | 'refund', key: Keypair, amount = 0n) => {
-    const raise = raises.read(id)
-    const owner = addressOf(key)
-    const place = { escrow: raiseEscrowAddress(id, owner, 0), owner, payer: owner }
-    const account = (of: Mint) => tokenAccountOf(of, key.publicKey)
-    const open = (of: Mint) =>
-      spl.createAssociatedTokenAccountIdempotentInstruction(
-        key.publicKey,
-        account(of),
-        key.publicKey,
-        of.mint,
-        of.program,
-      )
-    const [wrapped, tokens] = [account(WSOL).toBase58(), account(on.tokenAccount).toBase58()]
-    const lamports = amount + feeOnTop(amount, raise.rounds[0]?.feeBps ?? 0)
-    const unwrap = spl.createCloseAccountInstruction(account(WSOL), key.publicKey, key.publicKey)
-    const instructions = {
-      deposit: () => [
-        open(WSOL),
-        SystemProgram.transfer({ fromPubkey: key.publicKey, toPubkey: account(WSOL), lamports }),
-        spl.createSyncNativeInstruction(account(WSOL)),
-        sdk(escrowInstruction(id, place)),
-        sdk(depositInstruction(raise, { ...place, from: wrapped, amount })),
-        unwrap,
-      ],
-      claim: () => [open(on.tokenAccount), sdk(claimInstruction(raise, { ...place, to: tokens }))],
-      refund: () => [open(WSOL), sdk(refundInstruction(raise, { ...place, to: wrapped })), unwrap],
-    }[verb]()
-    const raw = signed(instructions, [key], { blockhash: on.chain.latestBlockhash().blockhash })
-    const body = { transaction: Buffer.from(raw).toString('base64') }
-    const { status, json, text } = await service.request('POST', '/v2/transactions', { body })
-    expect(status, text).toBe(200)
-    await round(1)
-    return json.data.signature as string
-  }
-  const entries = async (query = ''): Promise<LedgerEntry[]> => {
-    const found: LedgerEntry[] = []
-    for (let cursor = ''; ; ) {
-      const { json } = await service.request('GET', `/v2/ledger?limit=100${query}${cursor}`)
-      found.push(...json.data)
-      if (!json.meta.next_cursor) return found
-      cursor = `&cursor=${json.meta.next_cursor}`
-    }
-  }
-  const faults = async () => {
-    const found: object[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const { json } = await service.request('GET', `/v2/ledger/verification${cursor && `?cursor=${cursor}`}`)
-      found.push(...json.data.faults, ...json.data.unread)
-      cursor = json.data.next_cursor
-    }
-    return found
-  }
-  const eventFaults = async () => {
-    const found: object[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const from = `since=0&until=99999999999${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
-      const { status, json, text } = await service.request('GET', `/v2/event-verification?${from}`)
-      expect(status, text).toBe(200)
-      found.push(...json.data.missing, ...json.data.extra, ...json.data.unread)
-      cursor = json.data.next_cursor
-    }
-    return found
-  }
-  const balanced = (own: readonly LedgerEntry[]) => {
-    for (const at of new Set(own.map(({ signature, token }) => `${signature} ${token}`))) {
-      expect(sumOf(own.filter(({ signature, token }) => `${signature} ${token}` === at)), at).toBe(0n)
-    }
-  }
-  return { ...raises, service, wallet, round, create, act, entries, faults, eventFaults, balanced }
-}
-
-/** Amounts of an owner in the entries of raises, by detail. */
-function raiseSums(entries: readonly LedgerEntry[], owner: string): Record<string, bigint> {
-  const sums: Record<string, bigint> = {}
-  for (const { detail, amount } of entries.filter((each) => each.owner === owner && each.kind === 'raise')) {
-    sums[detail ?? ''] = (sums[detail ?? ''] ?? 0n) + BigInt(amount)
-  }
-  return sums
-}
-
-describe.skipIf(lacks !== '')(`the ledger of raises ${lacks}`, () => {
+describe.skipIf(lacksRaisePools !== '')(`the ledger of raises ${lacksRaisePools}`, () => {
   it('has what was sold, deposited, raised and put into the pool', async () => {
-    const on = await opened()
-    const creator = addressOf(on.wallet)
-    const { id, deposit } = await on.create({ ...FIXED, deposit_fee_bps: 100, pool: POOL })
-    expect(raiseSums(await on.entries(), creator)).toEqual({ funding: -BigInt(deposit) })
+    const books = await raiseBooks()
+    const { wallet, ok } = books
+    const on = await books.token()
+    const creator = addressOf(wallet)
+    const { id, deposit } = await books.create(on.mint, { ...FIXED, deposit_fee_bps: 100, pool: POOL })
+    const sums = (entries: readonly LedgerEntry[], owner: string) => raiseSums(entries, (each) => each.owner === owner)
+    expect(sums(await books.entries(), creator)).toEqual({ funding: -BigInt(deposit) })
     const key = on.buyer()
+    const act = async (path: string, more: object = {}) => {
+      const { transaction } = await ok('POST', `/v2/raises/${id}/${path}`, { buyer: addressOf(key), ...more })
+      return books.entries(`&signature=${await books.land(transaction, [key])}`)
+    }
     const fee = feeOnTop(2n * SOL, 100)
-    const bought = await on.entries(`&signature=${await on.act(id, 'deposit', key, 2n * SOL)}`)
-    expect(raiseSums(bought, addressOf(key))).toEqual({ deposit: -2n * SOL, deposit_fee: -fee })
+    const bought = await act('deposits', { amount: String(2n * SOL) })
+    expect(sums(bought, addressOf(key))).toEqual({ deposit: -2n * SOL, deposit_fee: -fee })
     expect(bought.filter(({ kind }) => kind === 'raise').map(({ party }) => party)).toEqual(
       expect.arrayContaining(['raise', 'trader']),
     )
     expect(bought.find(({ kind, party }) => kind === 'raise' && party === 'trader')?.counterparty).toBe(id)
     on.end(id)
-    for (let i = 0; i < 8; i++) await on.round(60)
-    const all = await on.entries()
-    expect(raiseSums(all, creator)).toMatchObject({ creator_withdrawal: 2n * SOL, deposit_fee: fee })
+    for (let i = 0; i < 8; i++) await books.round(60)
+    const all = await books.entries()
+    expect(sums(all, creator)).toMatchObject({ creator_withdrawal: 2n * SOL, deposit_fee: fee })
     const launched = all.filter(({ kind, party, token }) => kind === 'launch' && party === 'pool' && token === 'SOL')
     expect(sumOf(launched)).toBe(SOL)
     on.at(Number(on.read(id).vestingEndsAt) + 1)
-    const claimed = await on.entries(`&signature=${await on.act(id, 'claim', key)}`)
-    expect(raiseSums(claimed, addressOf(key))).toEqual({ claim: 1_999_999_999_999n })
-    on.balanced(all)
-    expect(await on.faults()).toEqual([])
+    expect(sums(await act('claims'), addressOf(key))).toEqual({ claim: 1_999_999_999_999n })
   })
+})
 
-  it('agrees with the chain after a random mix', async () => {
-    const on = await opened()
-    const { between } = randomOf(46)
-    for (const terms of [FIXED, PRO_RATA, FIRST_COME]) {
-      const { id } = await on.create({ ...terms, deposit_fee_bps: between(1, 300) })
-      const keys = Array.from({ length: 3 }, () => on.buyer())
-      const fails = terms === FIRST_COME
-      for (const key of keys) {
-        const amount = fails ? between(1_000, 300_000_000) : between(400_000_000, 1_200_000_000)
-        await on.act(id, 'deposit', key, BigInt(amount))
-      }
-      on.buy(id, 1_000_000n)
-      on.end(id)
-      for (let i = 0; i < 5; i++) await on.round(60)
-      expect(raiseStateAt(on.read(id), BigInt(on.now()))).toBe(fails ? 'failed' : 'completed')
-      for (const key of keys) await on.act(id, fails ? 'refund' : 'claim', key)
-      expect(raiseSums(await on.entries(), addressOf(on.wallet)).creator_withdrawal).toBeGreaterThan(0n)
+/** What the vaults and the wallets of a raise have in the ledger is what the program counts. */
+function holdRaise(entries: readonly LedgerEntry[], { id, raise, deposit }: PlayedRaise): void {
+  const gains = creatorGains(raise)
+  const { deposit: paid = 0n, withdrawal = 0n, ...quote } = raiseSums(entries, (at) => at.account === raise.quoteVault)
+  const tokens = raiseSums(entries, (at) => at.account === raise.baseVault)
+  const burnt = sumOf(entries.filter(({ kind, account }) => kind === 'burn' && account === raise.baseVault))
+  const { deposit_fee = 0n, creator_withdrawal = 0n, refund = 0n } = quote
+  expect({ paid: paid + withdrawal, deposit_fee, creator_withdrawal, refund }).toEqual({
+    ...{ paid: raise.deposited, deposit_fee: raise.fees - gains.fees },
+    ...{ creator_withdrawal: -gains.raised, refund: -raise.refunded },
+  })
+  const { funding, claim = 0n, unsold = 0n, creator_withdrawal: returned = 0n } = tokens
+  expect({ funding, claim, unsold: unsold + burnt, returned }).toEqual({
+    ...{ funding: deposit, claim: -raise.claimed, unsold: -gains.unsold, returned: -gains.returned },
+  })
+  const ofWallets = raiseSums(entries, ({ counterparty }) => counterparty === id)
+  expect(ofWallets).toEqual(
+    raiseSums(
+      entries.map((each) => ({ ...each, amount: String(-BigInt(each.amount)) })),
+      ({ account }) => account === raise.quoteVault || account === raise.baseVault,
+    ),
+  )
+}
+
+type Cli = ReturnType<typeof commandLine>
+
+/** Both commands over HTTP: each succeeds, and fails after one row is changed by hand. */
+async function holdCommands(cli: Cli, { service }: RaiseBooks, entries: readonly LedgerEntry[]): Promise<void> {
+  const { app, operator, services } = service
+  const server = serve({ fetch: (request) => app.fetch(request), port: 0, hostname: '127.0.0.1' })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((done) => server.once('listening', done))
+  const api = `http://127.0.0.1:${(server.address() as { port: number }).port}`
+  const env = { SVC_API_KEY: operator }
+  const run = (...args: string[]) => cli.svc([...args, '-o', 'table', '--api', api], { env })
+  const [ledger, events] = [() => run('ledger', 'verify'), () => run('events', 'verify', '--since', '0')]
+  for (const verify of [ledger, events]) expect(await verify()).toMatchObject({ exitCode: 0, stderr: '' })
+  const { sequence, signature, amount } = entries.find(({ detail }) => detail === 'deposit')!
+  const change = { amount: String(BigInt(amount) + 1n) }
+  await services.store.write((tx) => tx.updateTable('ledger_entries').set(change).where('seq', '=', sequence).execute())
+  const wrong = await ledger()
+  expect([wrong.exitCode, wrong.stdout]).toEqual([1, expect.stringContaining(signature)])
+  const elsewhere = base58.encode(randomBytes(64))
+  await services.store.write(async (tx) => {
+    const confirmed = tx.selectFrom('events').select('id').where('type', '=', 'transaction.confirmed')
+    const { id } = await confirmed.limit(1).executeTakeFirstOrThrow()
+    await tx.updateTable('events').set({ resource_id: elsewhere }).where('id', '=', id).execute()
+  })
+  const extra = await events()
+  expect([extra.exitCode, extra.stdout]).toEqual([1, expect.stringContaining(elsewhere)])
+}
+
+/** What the usual seed plays: every way to act and to settle, and each end of a raise. */
+const PLAYED = ['deposit', 'withdraw', 'claim', 'refund']
+  .flatMap((verb) => [`${verb} through it`, `${verb} past the service`])
+  .concat(['deposit through it by the platform wallet', 'claim past the service by the platform wallet'])
+  .concat(['worker', 'request', 'creator', 'raw'].map((by) => `settled: ${by}`))
+  .concat(['opened', 'claim of another part', 'unsold by a buyer'])
+
+describe.skipIf(lacksRaisePools !== '')(`the ledger of raises ${lacksRaisePools}`, () => {
+  const cli = commandLine()
+  const options = { tags: 'sampled', timeout: 600_000 }
+
+  it('agrees with the chain after a random mix, through this service and past it', options, async () => {
+    const done = new Map<string, number>()
+    const first = Number(process.env.SVC_TEST_SEED ?? 49)
+    for (let seed = first; seed < first + runs(1, 6); seed++) {
+      const books = await raiseBooks()
+      const random = randomOf(seed)
+      const raises: PlayedRaise[] = []
+      for (let number = 0; number < 6; number++)
+        raises.push(await playRaise(books, random, number, (what) => done.set(what, (done.get(what) ?? 0) + 1)))
+      await books.finish()
+      const entries = await books.entries()
+      const { accounts, past } = books.holdBalances(entries)
+      expect([accounts > 50, past > 5]).toEqual([true, true])
+      const whole = raises.filter(({ isWhole }) => isWhole)
+      for (const raise of whole) holdRaise(entries, raise)
+      expect(await books.ledgerFaults()).toEqual([])
+      expect(await books.eventFaults()).toEqual([])
+      if (seed === first) await holdCommands(cli, books, entries)
     }
-    on.balanced(await on.entries())
-    expect(await on.faults()).toEqual([])
-    expect(await on.eventFaults()).toEqual([])
+    expect(PLAYED.filter((what) => !done.has(what))).toEqual([])
   })
 })

@@ -29,12 +29,28 @@ export async function holdLedger(world: World): Promise<void> {
   }
   expect(faults).toEqual([])
 
-  const landed = new Map(world.touched.landed.map((transaction) => [transaction.signature, transaction]))
+  const bySignature = holdEntries(entries, world.touched.landed)
+  const wallet = world.walletOf('partner')
+  const ofPlatform = world.touched.landed
+    .slice(world.landedBefore)
+    .filter((transaction) => transaction.accountKeys.indexOf(wallet) >= 0 && paysOrGets(transaction, wallet))
+    .map(({ signature }) => signature)
+  const missing = [...world.submitted, ...ofPlatform].filter((signature) => !bySignature.has(signature))
+  expect(missing, 'what is not in the ledger').toEqual([])
+  holdParties(world, entries)
+}
+
+/** Holds that the entries of each transaction sum to zero and to what it changed; answers them by signature. */
+export function holdEntries(
+  entries: readonly LedgerEntry[],
+  all: readonly LandedTransaction[],
+): Map<string, LedgerEntry[]> {
+  const landed = new Map(all.map((transaction) => [transaction.signature, transaction]))
   const bySignature = new Map<string, LedgerEntry[]>()
   for (const entry of entries) bySignature.set(entry.signature, [...(bySignature.get(entry.signature) ?? []), entry])
   for (const [signature, own] of bySignature) {
     const transaction = landed.get(signature)
-    expect(transaction, `${signature} is of this launch`).toBeDefined()
+    expect(transaction, `${signature} is of this test`).toBeDefined()
     const sums: Changes = {}
     const changes: Changes = {}
     for (const { account, token, amount } of own) {
@@ -50,14 +66,7 @@ export async function holdLedger(world: World): Promise<void> {
     ).toEqual([])
     expect(withoutZeros(changes), `entries of ${signature}`).toEqual(changesOf(transaction!))
   }
-  const wallet = world.walletOf('partner')
-  const ofPlatform = world.touched.landed
-    .slice(world.landedBefore)
-    .filter((transaction) => transaction.accountKeys.indexOf(wallet) >= 0 && paysOrGets(transaction, wallet))
-    .map(({ signature }) => signature)
-  const missing = [...world.submitted, ...ofPlatform].filter((signature) => !bySignature.has(signature))
-  expect(missing, 'what is not in the ledger').toEqual([])
-  holdParties(world, entries)
+  return bySignature
 }
 
 /** What each party had of each kind of claim, and what recipients of splits had, as the test counted it. */
@@ -110,7 +119,7 @@ const paysOrGets = ({ accountKeys, preBalances, postBalances }: LandedTransactio
 }
 
 /** What a transaction changed, by account and token; the lamports of wrapped SOL are SOL. */
-function changesOf(transaction: LandedTransaction): Changes {
+export function changesOf(transaction: LandedTransaction): Changes {
   const changes: Changes = {}
   transaction.accountKeys.forEach((account, i) => {
     changes[`${account} ${SOL_TOKEN}`] = transaction.postBalances[i]! - transaction.preBalances[i]!
