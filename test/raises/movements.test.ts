@@ -50,7 +50,8 @@ async function open() {
     ...{ creator: address, payer: address, from: text(ata(mint, wallet.publicKey)) },
     rounds: [{ supply: SUPPLY, buyerMin: 1n, buyerMax: 10n * SOL, feeBps: 0 }],
   }
-  const create = sdk(creationInstruction(place, creation))
+  const creating = (more: Partial<RaiseCreation>) => sdk(creationInstruction(place, { ...creation, ...more }))
+  const create = creating({})
   const own = (key: Keypair) => ({
     escrow: raiseEscrowAddress(place.address, text(key.publicKey)),
     ...{ owner: text(key.publicKey), payer: text(key.publicKey) },
@@ -69,7 +70,7 @@ async function open() {
     scene.send(deposit(stranger, 2n * SOL), [stranger])
     local.advance(HOUR)
   }
-  return { ...scene, scene, mint, base, place, create, own, deposit, start, finish }
+  return { ...scene, scene, mint, base, place, create, creating, own, deposit, start, finish }
 }
 
 describe.skipIf(lacksPresale !== '')(`the policy check of raises ${lacksPresale}`, () => {
@@ -85,6 +86,22 @@ describe.skipIf(lacksPresale !== '')(`the policy check of raises ${lacksPresale}
     const cosigners = [text(base.publicKey)]
     expect(scene.ruleOf(movement, { cosigners })).toBeNull()
     expect(scene.ruleOf(movement, { cosigners, policy: { tokens: [] } })).not.toBeNull()
+  })
+
+  it('has the creator as the destination if it is another wallet, else the program', async () => {
+    const { scene, creating, base, place, stranger, key } = await open()
+    const [own, theirs] = [text(key), text(stranger.publicKey)]
+    const cosigners = [text(base.publicKey)]
+    const readOf = async (creator: string) =>
+      scene.readBuilt({ transaction: scene.compile([creating({ creator })]).serialize() })
+    const rule = (movement: Awaited<ReturnType<typeof readOf>>, ...destinations: string[]) =>
+      scene.ruleOf(movement, { cosigners, policy: { destinations } })
+    const mine = await readOf(own)
+    expect([rule(mine, AUTHORITY), rule(mine, own)]).toEqual([null, 'destination'])
+    const foreign = await readOf(theirs)
+    const vaults = foreign.destinations.filter(({ owner }) => owner === theirs).map(({ address }) => address)
+    expect(new Set(vaults)).toEqual(new Set([place.baseVault, place.quoteVault]))
+    expect([rule(foreign, theirs), rule(foreign, AUTHORITY)]).toEqual([null, 'destination'])
   })
 
   it('counts a deposit as leaving, and a withdrawal as nothing', async () => {

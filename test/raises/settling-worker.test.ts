@@ -11,6 +11,8 @@ import { POOL, settlementsOn } from '../support/settled-raises.ts'
 import { addressOf, SOL } from '../support/wallets.ts'
 
 const lacks = lacksPresale || (HAS_DAMM_V2 ? '' : 'needs Meteora DAMM v2 in the program cache')
+/** Owner of the vaults of all raises. */
+const RAISE_AUTHORITY = '4Xgt6XKZiowAGNdPWngVAwpYbSwAmbBnRBPtCFXhrypc'
 const TOKENS = 10_000_000_000_000n
 const GENEROUS = { lamports_per_transaction: String(10n * SOL), lamports_per_day: String(50n * SOL) }
 
@@ -130,6 +132,25 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     for (let i = 0; i < 4; i++) await raises.round(3_600)
     expect(await raises.listed()).toMatchObject({ withdrawn: true, settle_error: null })
     expect(await waiting()).toEqual([])
+  })
+
+  it('opens no pool while the policy lists destinations, and needs the owner of the vaults among them', async () => {
+    const raises = await platformRaises()
+    const list = (destinations: string[] | null) =>
+      raises.service.request('PATCH', '/v2/signer/policy', { body: { destinations } })
+    await list([addressOf(raises.seller)])
+    const terms = { ...FIXED, payer: addressOf(raises.wallet), mint: raises.mint, ends_at: isoOf(raises.now() + HOUR) }
+    const { json } = await raises.ask('POST', '/v2/raises', { ...terms, mode: 'signed', pool: POOL })
+    expect(json.error.message).toContain(`(token account of ${RAISE_AUTHORITY}) would receive`)
+    await list([RAISE_AUTHORITY])
+    const { id } = await raises.create({ pool: POOL })
+    raises.buy(id, 2n * SOL)
+    raises.end(id)
+    for (let i = 0; i < 2; i++) await raises.round(60)
+    expect((await raises.listed()).settle_error).toContain('Refused by the rule destination')
+    await list(null)
+    for (let i = 0; i < 4; i++) await raises.round(3_600)
+    expect(await raises.listed()).toMatchObject({ withdrawn: true, settle_error: null })
   })
 
   it('records the pool of a settlement that was sent past this service', async () => {

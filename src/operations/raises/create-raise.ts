@@ -116,7 +116,6 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     preview,
     ...(warnings.length > 0 ? { warnings } : {}),
   }
-  // The movement shows the vault of the raise, and not who takes what is raised.
   return { built, summary, tracked: trackingOf('raise', id, []), about: `${id}, paid to ${creator}` }
 }
 

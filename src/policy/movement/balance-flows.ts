@@ -1,5 +1,6 @@
 /** Computes the amounts that leave the wallet or that others gain, and their receivers. */
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PRESALE } from '../../solana/programs/presale.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import type { InstructedTransfer, InstructionEffects } from './instruction-effects.ts'
 import type { Destination, Movement, TokenAmount } from './movement.ts'
@@ -40,8 +41,19 @@ export function balanceFlows(
     lamports_to_others: others.lamports(),
     tokens_out: out.tokens(),
     tokens_to_others: others.tokens(),
-    destinations: [...gains, ...passedThrough(leaving, gains, accounts)],
+    destinations: ofRaises(wallet, accounts, [...gains, ...passedThrough(leaving, gains, accounts)]),
   }
+}
+
+/** What goes into the vaults of a raise goes to buyers for the creator's money, or to its creator. */
+function ofRaises(wallet: string, accounts: TouchedAccounts, destinations: readonly Destination[]): Destination[] {
+  const creators = new Map<string, string>()
+  for (const { after } of accounts.values()) {
+    const raise = PRESALE.decode('presale', after.account)
+    if (raise === null || raise.owner === wallet) continue
+    creators.set(raise.base_token_vault, raise.owner).set(raise.quote_token_vault, raise.owner)
+  }
+  return destinations.map((each) => ({ ...each, owner: creators.get(each.address) ?? each.owner }))
 }
 
 function gainsOf(accounts: TouchedAccounts, transfers: readonly InstructedTransfer[]): Destination[] {
