@@ -162,6 +162,13 @@ export function withdrawableNow(
   return { all: own.deposited, mostOfPart: wholePart(raise.price, part) }
 }
 
+/** What a deposit of `amount` in a round moves, the fee on top of it, and both. */
+export function paymentOf(raise: Sale, round: number, amount: bigint): Record<'moved' | 'fee' | 'total', bigint> {
+  const moved = wholePart(raise.price, amount)
+  const fee = feeOnTop(moved, roundOf(raise, round).feeBps)
+  return { moved, fee, total: moved + fee }
+}
+
 // After the end.
 
 /** Quote of a deposit, and the fee on it. */
@@ -246,6 +253,27 @@ export function claimableNow(raise: Raise, own: OwnDeposit, at: bigint): Claimab
   const total = releases.reduce((sum, { tokens }) => sum + tokens, 0n)
   const now = state === 'completed' ? releasedAt(raise, own, at) - own.claimed : 0n
   return { total, now, next: releases.find(({ until }) => until > at) ?? null }
+}
+
+/** A wallet in a round: its escrow, and its cap if that is not of the escrow, as in `depositLimits`. */
+export interface BuyerPlace {
+  round: number
+  escrow: RaiseEscrow | null
+  cap?: bigint | undefined
+}
+
+/** What a buyer has, and can do now in a round. */
+export function buyerCan(raise: Raise, { round, escrow, cap = escrow?.cap }: BuyerPlace, at: bigint) {
+  const own = escrow ?? { round, deposited: 0n, fees: 0n, claimed: 0n, isRefunded: false }
+  const { deposit, fee } = refundableNow(raise, own, at)
+  return {
+    own,
+    deposit: depositLimits(raise, { round, deposited: own.deposited, cap }, at),
+    withdraw: withdrawableNow(raise, own, at),
+    claim: claimableNow(raise, own, at),
+    /** With the fee. */
+    refund: deposit + fee,
+  }
 }
 
 /** What the creator gets in the end, whether or not it was taken. */

@@ -3,16 +3,14 @@ import type { Api } from '../../api/index.ts'
 import { BUYER_ACTS } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
+  buyerCan,
   claimableNow,
   type DepositBound,
-  depositLimits,
   type Raise,
   type RaiseEscrow,
   raiseStateAt,
   readOpening,
   readRaiseOfBuyer,
-  refundableNow,
-  withdrawableNow,
 } from '../../chain/programs/presale/index.ts'
 import type { Context, Services } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
@@ -77,33 +75,23 @@ function roundRecord(sale: Sale, listed: { cap: bigint; isOpen: boolean } | null
   const { buyerMax } = raise.rounds[round] as Raise['rounds'][number]
   const cap = escrow?.cap ?? listed?.cap ?? (raise.allowlist === 'none' ? buyerMax : null)
   const mayOpen = escrow !== null || raise.allowlist === 'none' || listed?.isOpen === true
-  const own = escrow ?? { round, deposited: 0n, fees: 0n, claimed: 0n, isRefunded: false }
-  const limits = depositLimits(raise, { round, deposited: own.deposited, cap: cap ?? 0n }, at)
-  const most = mayOpen ? limits.most : 0n
-  const { total, now } = claimableNow(raise, own, at)
-  const refund = escrow === null ? 0n : refundNow(sale, escrow)
-  const { all } = withdrawableNow(raise, own, at)
-  const nothing = most === 0n && all === 0n && now === 0n && refund === 0n
+  const { own, deposit, withdraw, claim, refund } = buyerCan(raise, { round, escrow, cap: cap ?? 0n }, at)
+  const most = mayOpen ? deposit.most : 0n
+  const nothing = most === 0n && withdraw.all === 0n && claim.now === 0n && refund === 0n
   return {
     round: round + 1,
     cap: cap === null ? null : String(cap),
     deposited: String(own.deposited),
     fee: String(own.fees),
     can_deposit: String(most),
-    can_withdraw: String(all),
-    can_claim: String(now),
+    can_withdraw: String(withdraw.all),
+    can_claim: String(claim.now),
     can_refund: String(refund),
-    allocation: String(total),
+    allocation: String(claim.total),
     claimed: String(own.claimed),
     next_claim_at: escrow === null ? null : nextClaim(sale, escrow),
-    note: nothing ? noteOf(sale, mayOpen, limits.bound) : null,
+    note: nothing ? noteOf(sale, mayOpen, deposit.bound) : null,
   }
-}
-
-/** What a buyer can take back now, with the fee on it. */
-export function refundNow({ raise, at }: Sale, escrow: RaiseEscrow): bigint {
-  const { deposit, fee } = refundableNow(raise, escrow, at)
-  return deposit + fee
 }
 
 function noteOf(sale: Sale, mayOpen: boolean, bound: DepositBound): string {

@@ -1,13 +1,15 @@
 /** What a buyer of a raise can do: deposit, withdraw, claim, take back. Each transaction is paid and signed by the buyer. */
 import type { Api } from '../../api/index.ts'
 import {
+  buyerCan,
   claimableNow,
   claimInstruction,
   closeEscrowInstruction,
   depositInstruction,
-  depositLimits,
   escrowInstruction,
   feeOnTop,
+  openingInstruction,
+  paymentOf,
   provenEscrowInstruction,
   RAISE_UNITS,
   type RaiseEscrow,
@@ -16,8 +18,8 @@ import {
   refundInstruction,
   roundOf,
   tokensOf,
+  unwrappingInstructions,
   wholePart,
-  withdrawableNow,
   withdrawalInstruction,
 } from '../../chain/programs/presale/index.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
@@ -28,7 +30,6 @@ import { tokenText } from '../../solana/amounts.ts'
 import { LAMPORTS_PER_SIGNATURE } from '../../solana/fees.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PRESALE_ESCROW_BYTES } from '../../solana/programs/presale.ts'
-import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { feeInEpoch, feeOn } from '../../solana/transfer-fees.ts'
@@ -44,28 +45,18 @@ import {
   noDeposit,
   noRefund,
   noWithdrawal,
-  refundNow,
   requireBuyer,
   type Sale,
   withTokens,
 } from './buyer-state.ts'
-import {
-  aroundPayment,
-  aroundPayout,
-  openingForTokens,
-  type Purse,
-  readPurse,
-  requireMovable,
-  unwraps,
-} from './purse.ts'
+import { type Built, type Purse, payment, readPurse, requireMovable, through, unwraps } from './purse.ts'
 
 export { getBuyer } from './buyer-state.ts'
 
 type Routes = Api['raises']
-type Plain = PlainInstruction | Awaited<ReturnType<typeof openingForTokens>>
 
 /** What every act of a buyer has in common. */
-async function acted({ raise }: Sale, buyer: string, instructions: readonly Plain[], units: number) {
+async function acted({ raise }: Sale, buyer: string, instructions: readonly Built[], units: number) {
   const sdk = await sdkInstructions()
   const all = instructions.map((one) => ('programId' in one ? one : sdk(one)))
   return {
@@ -93,7 +84,7 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
   const purse = await readPurse(context, raise, buyer)
   const asked = BigInt(input.amount)
   const admission = await admissionOf(context, sale, buyer, input)
-  const limits = depositLimits(raise, { round, deposited: escrow?.deposited ?? 0n, cap: admission.cap }, at)
+  const { deposit: limits, own } = buyerCan(raise, { round, escrow, cap: admission.cap }, at)
   const text = (units: bigint) => tokenText(raise.quoteMint, units, purse.quote?.decimals)
   if (limits.most === 0n) throw noDeposit(sale, limits.bound, text)
   if (asked < limits.least || asked > limits.most) {
@@ -102,20 +93,21 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
     throw fault('amount', message, { least: String(least), most: String(most), bound })
   }
   requireMovable(purse, 'quotes')
-  const moved = wholePart(raise.price, asked)
-  const { feeBps } = roundOf(raise, round)
-  const fee = feeOnTop(moved, feeBps)
-  const own = { round, deposited: escrow?.deposited ?? 0n }
+  const { moved, fee, total } = paymentOf(raise, round, asked)
   const rent = escrow === null ? await rentFor(context.chain, PRESALE_ESCROW_BYTES) : 0n
-  await requireMoney(context, sale, purse, { sum: moved + fee, rent, text })
+  await requireMoney(context, sale, purse, { sum: total, rent, text })
   const place = { ...placeOf(sale, buyer), payer: buyer }
-  const { before, after } = await aroundPayment(purse, raise, moved + fee)
   const opened =
     admission.proven === null
       ? escrowInstruction(id, place)
       : provenEscrowInstruction(id, place, { round, ...admission.proven })
   const paid = { escrow: place.escrow, payer: buyer, from: purse.quotes.address, amount: asked }
-  const acts = [...before, ...(escrow === null ? [opened] : []), depositInstruction(raise, paid), ...after]
+  const acts = [
+    ...(await payment(purse, raise, total)),
+    ...(escrow === null ? [opened] : []),
+    depositInstruction(raise, paid),
+    ...unwrappingInstructions(through(purse, raise, 'quotes')),
+  ]
   return {
     ...(await acted(sale, buyer, acts, RAISE_UNITS.deposit)),
     summary: {
@@ -192,7 +184,7 @@ export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, i
   const { sale, escrow, purse } = await requireDeposit(context, input)
   const { raise, at, round } = sale
   const text = (units: bigint) => tokenText(raise.quoteMint, units, purse.quote?.decimals)
-  const { all, mostOfPart } = withdrawableNow(raise, escrow, at)
+  const { all, mostOfPart } = buyerCan(raise, { round, escrow }, at).withdraw
   if (all === 0n) throw noWithdrawal(sale)
   const asked = input.amount === undefined ? all : BigInt(input.amount)
   const isWhole = asked === all
@@ -203,11 +195,12 @@ export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, i
   }
   requireMovable(purse, 'quotes')
   const amount = isWhole ? all : wholePart(raise.price, asked)
-  const { before, after } = await aroundPayout(purse, raise)
-  const taken = withdrawalInstruction(raise, { ...placeOf(sale, buyer), to: purse.quotes.address }, asked)
+  const own = through(purse, raise, 'quotes')
+  const taken = withdrawalInstruction(raise, { ...placeOf(sale, buyer), to: own.account }, asked)
+  const acts = [openingInstruction(own), taken, ...unwrappingInstructions(own)]
   const { feeBps } = roundOf(raise, round)
   return {
-    ...(await acted(sale, buyer, [...before, taken, ...after], RAISE_UNITS.withdraw)),
+    ...(await acted(sale, buyer, acts, RAISE_UNITS.withdraw)),
     summary: {
       ...namesOf(sale, buyer),
       amount: String(amount),
@@ -226,30 +219,30 @@ function isLast({ raise, at }: Sale, escrow: RaiseEscrow, tokens: bigint): boole
 }
 
 /** Pays what is refunded, and closes the account of the buyer at the end. */
-async function payingOut(sale: Sale, purse: Purse, { refunded, closes }: { refunded: bigint; closes: boolean }) {
+function payingOut(sale: Sale, purse: Purse, { refunded, closes }: { refunded: bigint; closes: boolean }): Built[] {
   const { raise } = sale
-  const place = placeOf(sale, purse.buyer)
+  const [place, own] = [placeOf(sale, purse.buyer), through(purse, raise, 'quotes')]
   const closing = closes ? [closeEscrowInstruction(raise.address, place)] : []
   if (refunded === 0n) return closing
-  const { before, after } = await aroundPayout(purse, raise)
-  return [...before, refundInstruction(raise, { ...place, to: purse.quotes.address }), ...after, ...closing]
+  const refund = refundInstruction(raise, { ...place, to: own.account })
+  return [openingInstruction(own), refund, ...unwrappingInstructions(own), ...closing]
 }
 
 export const claimBought = unsignedAct<Routes['claim']>(async (context, input) => {
   const { buyer } = input
   const { sale, escrow, purse } = await requireDeposit(context, input)
   const { raise, at } = sale
-  const { total, now } = claimableNow(raise, escrow, at)
-  const refunded = refundNow(sale, escrow)
+  const { claim, refund: refunded } = buyerCan(raise, sale, at)
+  const { total, now } = claim
   const closes = raiseStateAt(raise, at) === 'completed' && isLast(sale, escrow, now)
   if (now === 0n && !closes) throw noClaim(sale, escrow, refunded, withTokens(raise, purse))
   requireMovable(purse, 'tokens')
   if (refunded > 0n) requireMovable(purse, 'quotes')
-  const place = placeOf(sale, buyer)
-  const claimed = { ...place, to: purse.tokens.address }
+  const own = through(purse, raise, 'tokens')
+  const claimed = claimInstruction(raise, { ...placeOf(sale, buyer), to: own.account })
   const acts = [
-    ...(now > 0n ? [await openingForTokens(purse, raise), claimInstruction(raise, claimed)] : []),
-    ...(await payingOut(sale, purse, { refunded, closes })),
+    ...(now > 0n ? [openingInstruction(own), claimed] : []),
+    ...payingOut(sale, purse, { refunded, closes }),
   ]
   const withheld = feeOn(feeInEpoch(purse.token?.extensions ?? null, sale.epoch), now)
   const units = RAISE_UNITS.claim + (refunded > 0n ? RAISE_UNITS.refund : 0) + RAISE_UNITS.closeEscrow
@@ -270,11 +263,11 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
 export const refundDeposit = unsignedAct<Routes['refund']>(async (context, input) => {
   const { buyer } = input
   const { sale, escrow, purse } = await requireDeposit(context, input)
-  const amount = refundNow(sale, escrow)
+  const { refund: amount } = buyerCan(sale.raise, sale, sale.at)
   if (amount === 0n && raiseStateAt(sale.raise, sale.at) !== 'failed') throw noRefund(sale, escrow)
   if (amount > 0n) requireMovable(purse, 'quotes')
   const closes = isLast(sale, escrow, 0n)
-  const acts = await payingOut(sale, purse, { refunded: amount, closes })
+  const acts = payingOut(sale, purse, { refunded: amount, closes })
   return {
     ...(await acted(sale, buyer, acts, RAISE_UNITS.refund + RAISE_UNITS.closeEscrow)),
     summary: { ...namesOf(sale, buyer), amount: String(amount), closes },

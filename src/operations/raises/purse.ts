@@ -1,18 +1,22 @@
 /** The wallet and token accounts through which a buyer of a raise pays and is paid, and the instructions around an act. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { wrapping } from '../../chain/programs/damm-v2/swap.ts'
 import { associatedAccounts } from '../../chain/programs/derived-addresses.ts'
-import type { Raise } from '../../chain/programs/presale/index.ts'
-import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
+import {
+  openingInstruction,
+  type Raise,
+  type Through,
+  wrappingInstructions,
+} from '../../chain/programs/presale/index.ts'
 import { decimalsProof, decodeTokenState, type OnChainToken } from '../../chain/programs/tokens/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { ASSOCIATED_TOKEN } from '../../solana/programs/associated-token.ts'
-import { TOKEN } from '../../solana/programs/token.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { readTokenAccount, type TokenAccountState } from '../../solana/token-accounts.ts'
 import { tokenProgramOf } from '../../solana/token-programs.ts'
 import { fault } from '../locks/checks.ts'
+
+export type Built = PlainInstruction | TransactionInstruction
 
 /** A token account; null where there is none. */
 interface Account {
@@ -69,47 +73,21 @@ export function requireMovable({ buyer, vaults, ...own }: Purse, side: 'tokens' 
   throw fault('buyer', message, { account: account.address, owner: account.state.owner })
 }
 
-/** Opens the token account of a buyer if it is missing; the buyer pays. */
-async function opening({ buyer }: Purse, { address }: Account, mint: string, program: string) {
-  const accounts = { source: buyer, account: address, wallet: buyer, mint, systemProgram: SYSTEM_PROGRAM }
-  const sdk = await sdkInstructions()
-  return sdk(ASSOCIATED_TOKEN.instruction('createIdempotent', { ...accounts, tokenProgram: program }, {}))
-}
-
-/** Closes an account of wrapped SOL, whose lamports all go to its owner. */
-async function unwrapping({ buyer, quotes }: Purse): Promise<TransactionInstruction> {
-  const accounts = { account: quotes.address, destination: buyer, authority: buyer, signers: [] }
-  return (await sdkInstructions())(TOKEN.instruction('closeAccount', accounts, {}))
+/** The token account of a buyer, as the instructions of an act name it. */
+export const through = (purse: Purse, raise: Raise, side: 'tokens' | 'quotes'): Through => {
+  const { address: account, state } = purse[side]
+  const [mint, program] =
+    side === 'tokens' ? [raise.mint, raise.tokenProgram] : [raise.quoteMint, raise.quoteTokenProgram]
+  return { wallet: purse.buyer, account, mint, program: tokenProgramOf(program), isOpen: state !== null }
 }
 
 /** Whether an act opens the account for wrapped SOL, and so unwraps what is in it at the end. */
 export const unwraps = ({ quotes }: Purse, { quoteMint }: Raise): boolean =>
   quoteMint === WRAPPED_SOL && quotes.state === null
 
-/** The instructions before and after a deposit: SOL is wrapped for it, and another quote proves its decimals. */
-export async function aroundPayment(purse: Purse, raise: Raise, sum: bigint) {
-  const { buyer, quotes, quote } = purse
-  if (raise.quoteMint === WRAPPED_SOL) {
-    const opened = await opening(purse, quotes, WRAPPED_SOL, TOKEN_PROGRAM)
-    const closed = unwraps(purse, raise) ? [await unwrapping(purse)] : []
-    return { before: [opened, ...(await wrapping(buyer, WRAPPED_SOL, quotes.address, sum))], after: closed }
-  }
-  const mint = {
-    mint: raise.quoteMint,
-    program: tokenProgramOf(raise.quoteTokenProgram),
-    decimals: quote?.decimals ?? 0,
-  }
-  return { before: [await decimalsProof(buyer, mint)], after: [] }
+/** The instructions before a deposit: SOL is wrapped for it, and another quote proves its decimals. */
+export async function payment(purse: Purse, raise: Raise, sum: bigint): Promise<Built[]> {
+  const own = through(purse, raise, 'quotes')
+  if (own.mint === WRAPPED_SOL) return [openingInstruction(own), ...wrappingInstructions(own, sum)]
+  return [await decimalsProof(purse.buyer, { ...own, decimals: purse.quote?.decimals ?? 0 })]
 }
-
-/** The instructions before and after a payment of quote to the buyer. */
-export async function aroundPayout(purse: Purse, raise: Raise) {
-  return {
-    before: [await opening(purse, purse.quotes, raise.quoteMint, tokenProgramOf(raise.quoteTokenProgram))],
-    after: unwraps(purse, raise) ? [await unwrapping(purse)] : [],
-  }
-}
-
-/** Opens the account for the tokens of a claim. */
-export const openingForTokens = (purse: Purse, raise: Raise): Promise<TransactionInstruction> =>
-  opening(purse, purse.tokens, raise.mint, tokenProgramOf(raise.tokenProgram))

@@ -1,10 +1,10 @@
 /** Shows what a wallet has in the raise, round by round, and what it can do now. */
 import { PRESALE_ESCROW_BYTES } from '../../../solana/programs/presale.ts'
-import { type DepositBound, tokensOf } from '../../../solana/raise-amounts.ts'
+import { type DepositBound, paymentOf, tokensOf } from '../../../solana/raise-amounts.ts'
 import { button, byId, fill, make } from '../elements.ts'
 import type { TextKey } from '../page-fault.ts'
 import { confirmations, retry } from '../result-section.ts'
-import { amountsOf, arriving, depositOf, type PartAmounts, unwraps } from './raise-plan.ts'
+import { amountsOf, arriving, type PartAmounts, unwraps } from './raise-plan.ts'
 import type { RaiseSession } from './raise-session.ts'
 import { type RaisePart, type RaiseState, unusual } from './raise-state.ts'
 import { amountsIn } from './sale-section.ts'
@@ -121,9 +121,9 @@ function depositForm(shown: Shown): HTMLElement {
   const { quotes } = amountsIn(session, state)
   const quote = state.quote.symbol
   const range = { least: quotes(can.deposit.least), most: quotes(can.deposit.most), quote }
-  const own = { round: part.round, deposited: part.escrow?.deposited ?? 0n }
+  const { own } = can
   const words = (amount: bigint): string[] => {
-    const { moved, fee, total } = depositOf(state, part.round, amount)
+    const { moved, fee, total } = paymentOf(state.raise, part.round, amount)
     const bought = texts.tokens(tokensOf(state.raise, own, moved) - tokensOf(state.raise, own), state.token.decimals)
     const effect = { total: quotes(total), fee: quotes(fee), quote, bought, symbol: state.token.symbol }
     const back = { amount: quotes(moved), quote }
@@ -138,7 +138,7 @@ function depositForm(shown: Shown): HTMLElement {
     submit: texts.text('depositButton'),
     range: texts.text('depositRange', range),
     isAllowed: (amount) => {
-      const { moved } = depositOf(state, part.round, amount)
+      const { moved } = paymentOf(state.raise, part.round, amount)
       return moved >= can.deposit.least && amount <= can.deposit.most
     },
     words,

@@ -1,7 +1,6 @@
 /** Plans the acts of a buyer, each as one transaction with the effect that a simulation has to show. */
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PRESALE_ESCROW_BYTES } from '../../../solana/programs/presale.ts'
-import { SYSTEM } from '../../../solana/programs/system.ts'
 import type { PlainInstruction } from '../../../solana/programs/table.ts'
 import { TOKEN } from '../../../solana/programs/token.ts'
 import {
@@ -9,20 +8,14 @@ import {
   closeEscrowInstruction,
   depositInstruction,
   escrowInstruction,
+  openingInstruction,
   provenEscrowInstruction,
   refundInstruction,
+  unwrappingInstructions,
   withdrawalInstruction,
+  wrappingInstructions,
 } from '../../../solana/raise-acts.ts'
-import {
-  claimableNow,
-  type DepositLimits,
-  depositLimits,
-  feeOnTop,
-  refundableNow,
-  roundOf,
-  wholePart,
-  withdrawableNow,
-} from '../../../solana/raise-amounts.ts'
+import { buyerCan, paymentOf, wholePart } from '../../../solana/raise-amounts.ts'
 import { decodeRaiseEscrow } from '../../../solana/raises.ts'
 import { readTokenAccount } from '../../../solana/token-accounts.ts'
 import { feeOn } from '../../../solana/transfer-fees.ts'
@@ -31,7 +24,6 @@ import { PageFault } from '../page-fault.ts'
 import {
   type Expected,
   MOST_PRIORITY_FEE,
-  openingInstruction,
   type PlannedTransaction,
   requireFitting,
   SIGNATURE_FEE,
@@ -46,32 +38,9 @@ const OPENING_UNITS = 45_000
 const TOKEN_UNITS = 6_000
 
 /** What a wallet can do now in a round, in raw units. */
-export interface PartAmounts {
-  deposit: DepositLimits
-  withdraw: { all: bigint; mostOfPart: bigint }
-  claim: ReturnType<typeof claimableNow>
-  /** What a refund pays, fee included. */
-  refund: bigint
-}
-
-export function amountsOf({ raise, now }: RaiseState, { round, escrow, listed }: RaisePart): PartAmounts {
-  const own = escrow ?? { round, deposited: 0n, fees: 0n, claimed: 0n, isRefunded: false }
-  const { deposit, fee } = refundableNow(raise, own, now)
-  const cap = escrow?.cap ?? listed?.cap
-  return {
-    deposit: depositLimits(raise, { round, deposited: own.deposited, cap }, now),
-    withdraw: withdrawableNow(raise, own, now),
-    claim: claimableNow(raise, own, now),
-    refund: deposit + fee,
-  }
-}
-
-/** What a deposit of `amount` moves, the fee on top, and their sum. */
-export function depositOf({ raise }: RaiseState, round: number, amount: bigint) {
-  const moved = wholePart(raise.price, amount)
-  const fee = feeOnTop(moved, roundOf(raise, round).feeBps)
-  return { moved, fee, total: moved + fee }
-}
+export type PartAmounts = ReturnType<typeof amountsOf>
+export const amountsOf = ({ raise, now }: RaiseState, { round, escrow, listed }: RaisePart) =>
+  buyerCan(raise, { round, escrow, cap: escrow?.cap ?? listed?.cap }, now)
 
 /** Tokens of a claim that arrive, without the transfer fee of the mint. */
 export const arriving = ({ token }: RaiseState, tokens: bigint): bigint => tokens - feeOn(token.fee, tokens)
@@ -110,16 +79,13 @@ function planDeposit(asked: Asked): PlannedTransaction {
   const { state, part, amount, wallet, quotes } = asked
   const { raise, quote, rentOf } = state
   const { least, most } = amountsOf(state, part).deposit
-  const { moved, total } = depositOf(state, part.round, amount)
+  const { moved, total } = paymentOf(raise, part.round, amount)
   if (moved < least || moved > most) throw new PageFault('effectDiffers')
   const isNew = part.escrow === null
   if (isNew && raise.allowlist === 'merkle' && part.listed === null) throw new PageFault('notInRound')
   const isSol = quote.mint === WRAPPED_SOL
   if (!isSol && (quotes.state?.amount ?? 0n) < total) throw new PageFault('lacksQuote')
-  const wrapping = [
-    SYSTEM.instruction('transfer', { source: wallet, destination: quotes.address }, { lamports: total }),
-    TOKEN.instruction('syncNative', { account: quotes.address }, {}),
-  ]
+  const wrapping = isSol ? wrappingInstructions({ wallet, account: quotes.address }, total) : []
   const place = { escrow: part.escrowAddress, owner: wallet, payer: wallet }
   const lasting = (isNew ? rentOf(PRESALE_ESCROW_BYTES) : 0n) + (isSol ? total : 0n)
   const opening = isNew
@@ -131,7 +97,7 @@ function planDeposit(asked: Asked): PlannedTransaction {
     : []
   const paid = { ...place, from: quotes.address, amount: moved }
   return withAccount(asked, quotes, quote, {
-    instructions: [...opening, ...(isSol ? wrapping : []), depositInstruction(raise, paid)],
+    instructions: [...opening, ...wrapping, depositInstruction(raise, paid)],
     units: 2 * ACT_UNITS + 2 * TOKEN_UNITS,
     takes: lasting,
     writable: [raise.address, raise.quoteVault],
@@ -209,15 +175,10 @@ function withAccount(
   planned: PlannedTransaction,
 ): PlannedTransaction {
   if (open !== null) return planned
-  const opening = openingInstruction({ wallet, tokenAccount: address, mint }, program)
-  const close = TOKEN.instruction(
-    'closeAccount',
-    { account: address, destination: wallet, authority: wallet, signers: [] },
-    {},
-  )
+  const own = { wallet, account: address, mint, program, isOpen: false }
   return {
     ...planned,
-    instructions: [opening, ...planned.instructions, ...(mint === WRAPPED_SOL ? [close] : [])],
+    instructions: [openingInstruction(own), ...planned.instructions, ...unwrappingInstructions(own)],
     units: planned.units + OPENING_UNITS + TOKEN_UNITS,
     takes: planned.takes + rentOfTokens(state),
   }

@@ -1,5 +1,6 @@
 /** The state of a raise's page: reads the raise and a wallet's part in it, and sends the wallet's acts. */
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
+import { paymentOf } from '../../../solana/raise-amounts.ts'
 import type { Raise } from '../../../solana/raises.ts'
 import { followClaim, sendClaim } from '../claim-sending.ts'
 import type { PageFault } from '../page-fault.ts'
@@ -7,7 +8,7 @@ import { type Message, PageSession } from '../page-session.ts'
 import { pendingClaimOf } from '../pending-claims.ts'
 import { lamportsMissing, MOST_PRIORITY_FEE, type PlannedTransaction, SIGNATURE_FEE } from '../planned-transaction.ts'
 import { type ClaimedCap, type RaiseSubject, readCaps } from './raise-files.ts'
-import { amountsOf, arriving, depositOf, planAct, type RaiseAct } from './raise-plan.ts'
+import { amountsOf, arriving, planAct, type RaiseAct } from './raise-plan.ts'
 import { type RaisePart, type RaiseState, readRaise, readRaiseState } from './raise-state.ts'
 
 export class RaiseSession extends PageSession<RaiseSubject> {
@@ -91,7 +92,8 @@ interface Done {
 function doneMessage({ texts }: RaiseSession, state: RaiseState, { act, part, amount }: Done): Message {
   const { token, quote } = state
   const { claim, refund } = amountsOf(state, part)
-  const quotes = act === 'deposit' ? depositOf(state, part.round, amount).moved : act === 'refund' ? refund : amount
+  const quotes =
+    act === 'deposit' ? paymentOf(state.raise, part.round, amount).moved : act === 'refund' ? refund : amount
   const isClaim = act === 'claim'
   const values = {
     amount: isClaim ? texts.tokens(arriving(state, claim.now), token.decimals) : texts.tokens(quotes, quote.decimals),
