@@ -96,10 +96,7 @@ async function creates(of: Signing, asked: Creation): Promise<Call[]> {
   ]
 }
 
-export const demandsRaise = demanding(
-  'this raise has these terms and this creator; its results are computed here',
-  creates,
-)
+const demandsRaise = demanding('this raise has these terms and this creator; its results are computed here', creates)
 
 /** The results of the raise, computed here. Throws a failure if the API says others. */
 function outcomes(
@@ -152,7 +149,7 @@ function outcomes(
 
 const MOST_COLUMNS = 80
 /** Three columns, or a block for each case if numbers are too long for 80 columns. */
-export function outcomeLines(rows: [string, string[]][]): string[] {
+function outcomeLines(rows: [string, string[]][]): string[] {
   const shown = rows.filter(([, cells]) => cells.some((cell) => cell !== '0' && cell !== '-'))
   const widths = CASES.map((name, i) => Math.max(name.length, ...shown.map(([, cells]) => cells[i]?.length ?? 0)))
   const label = 14

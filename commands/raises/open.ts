@@ -73,7 +73,7 @@ async function opens(of: Signing, { id: presale, root, root_version, url, asked 
   ]
 }
 
-export const demandsOpening = demanding('this raise is opened to this list, with proofs at this URL', opens)
+const demandsOpening = demanding('this raise is opened to this list, with proofs at this URL', opens)
 
 export const openVerb = verb({
   about: 'Open a raise to the wallets of its allowlist',

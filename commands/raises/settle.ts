@@ -128,10 +128,7 @@ function requireActs({ acts, plan, opensAt }: Settling): void {
     throw unexpectedBuild('it would lock nothing, although the plan says so')
 }
 
-export const demandsSettlement = demanding(
-  'only acts of this raise and its pool, paid to your accounts',
-  settlementCalls,
-)
+const demandsSettlement = demanding('only acts of this raise and its pool, paid to your accounts', settlementCalls)
 
 export const settleVerb = verb({
   about: 'Do what is due for the creator of a raise: take what was raised, and open its pool',

@@ -64,7 +64,7 @@ export const TERM_FLAGS = {
   ),
   raw: toggle('Amounts are raw units, not whole tokens; --price is not'),
 }
-export type TermInput = InputValues<typeof TERM_FLAGS>
+type TermInput = InputValues<typeof TERM_FLAGS>
 
 /** What a raise sells and takes, and the chain's clock. */
 export interface RaiseUnits {

@@ -80,7 +80,7 @@ const round = z.object({
 })
 
 /** One result of a raise: who gets what, in raw units. */
-export const raiseOutcome = z
+const raiseOutcome = z
   .object({
     raised: digits.meta({ description: 'What buyers have paid, without fees' }),
     buyers_get: digits.meta({ description: 'Raw units of the token that all buyers get' }),

@@ -92,7 +92,7 @@ export function soldFor(price: bigint | null, { supply, deposited }: Pick<LiveRo
 export const feeOnTop = (amount: bigint, bps: number): bigint => ceil(amount * WHOLE, WHOLE - BigInt(bps)) - amount
 
 /** What a buyer has in a round: the part of an escrow that counts. */
-export type OwnDeposit = Pick<RaiseEscrow, 'round' | 'deposited' | 'fees' | 'claimed' | 'isRefunded'>
+type OwnDeposit = Pick<RaiseEscrow, 'round' | 'deposited' | 'fees' | 'claimed' | 'isRefunded'>
 type Sale = Pick<Raise, 'price' | 'rounds'>
 
 /** Tokens of a deposit and of `more`, if nobody else deposits or withdraws until the end. */
@@ -172,7 +172,7 @@ export function paymentOf(raise: Sale, round: number, amount: bigint): Record<'m
 // After the end.
 
 /** Quote of a deposit, and the fee on it. */
-export interface Refund {
+interface Refund {
   deposit: bigint
   fee: bigint
 }
@@ -277,7 +277,7 @@ export function buyerCan(raise: Raise, { round, escrow, cap = escrow?.cap }: Buy
 }
 
 /** What the creator gets in the end, whether or not it was taken. */
-export interface CreatorGains {
+interface CreatorGains {
   /** Quote that is raised. */
   raised: bigint
   /** Quote of deposit fees, without those that refunds return. */
@@ -313,18 +313,6 @@ export function creatorDue(raise: Raise, at: bigint): CreatorGains {
     returned: due(returned, raise.creatorWithdrawn),
     unsold: due(unsold, raise.unsoldDone),
   }
-}
-
-/** What stays in the vaults for good after every claim, refund and withdrawal, because shares are rounded down. */
-export function dustOf(raise: Raise, owns: readonly OwnDeposit[]): { tokens: bigint; quote: bigint } {
-  const { raised, fees, returned, unsold } = creatorGains(raise)
-  let [tokens, quote] = [raise.supply - returned - unsold, raise.deposited + raise.fees - raised - fees]
-  for (const own of owns) {
-    const { deposit, fee } = refundableNow(raise, { ...own, isRefunded: false }, raise.endsAt)
-    tokens -= claimableNow(raise, own, raise.endsAt).total
-    quote -= deposit + fee
-  }
-  return { tokens, quote }
 }
 
 /** The raise as it would be with these deposits in its rounds, for previews. */

@@ -31,7 +31,7 @@ export interface PoolPlan {
 }
 
 /** Raw quote for raw tokens. */
-export interface PriceRatio {
+interface PriceRatio {
   quote: bigint
   tokens: bigint
 }

@@ -10,7 +10,7 @@ import type { TransferFee } from './token-extensions.ts'
 const RAISE_BYTES = [1_272, TOKEN_ACCOUNT_SIZE, TOKEN_ACCOUNT_SIZE] as const
 const POOL_BYTES = [1_112, 408, 465, TOKEN_ACCOUNT_SIZE, TOKEN_ACCOUNT_SIZE, TOKEN_ACCOUNT_SIZE] as const
 
-export interface PreviewedRaise {
+interface PreviewedRaise {
   /** As it would be on chain before the first deposit. */
   raise: Raise
   plan: PoolPlan | null
@@ -22,7 +22,7 @@ export interface PreviewedRaise {
 
 type Deposited = 'deposited' | 'fees' | 'escrows' | 'claimed' | 'refunded'
 /** A raise as it is created, without what only deposits and settlements change. */
-export type UnsoldRaise = Omit<
+type UnsoldRaise = Omit<
   Raise,
   Deposited | 'rounds' | 'vestingStartsAt' | 'vestingEndsAt' | 'feesCollected' | 'creatorWithdrawn' | 'unsoldDone'
 > & { rounds: readonly RaiseRound[] }
@@ -43,7 +43,7 @@ export function beforeDeposits(raise: UnsoldRaise): Raise {
   }
 }
 
-export type RaiseCase = 'best' | 'expected' | 'failed'
+type RaiseCase = 'best' | 'expected' | 'failed'
 
 /** One result of a raise, as the API has it. */
 export type OutcomeFigures = ReturnType<typeof outcomeOf>

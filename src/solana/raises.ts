@@ -11,7 +11,7 @@ export const RAISE_MODES = ['fixed_price', 'pro_rata', 'first_come'] as const
 export type RaiseMode = (typeof RAISE_MODES)[number]
 /** Who may open an escrow: anyone, wallets with a proof, or wallets for which an operator of the creator signs. */
 export const ALLOWLIST_KINDS = ['none', 'merkle', 'operator'] as const
-export type AllowlistKind = (typeof ALLOWLIST_KINDS)[number]
+type AllowlistKind = (typeof ALLOWLIST_KINDS)[number]
 export const UNSOLD_ACTIONS = ['return', 'burn'] as const
 export type UnsoldAction = (typeof UNSOLD_ACTIONS)[number]
 const TOKEN_PROGRAMS = ['spl', 'token2022'] as const

@@ -6,7 +6,6 @@ import {
   claimableNow,
   creatorGains,
   depositLimits,
-  dustOf,
   priceOfText,
   tokensAt,
   wholePart,
@@ -15,7 +14,7 @@ import {
 import { raiseStateAt } from '../../src/solana/raises.ts'
 import { type Extension, run, unitsIn } from '../support/gold.ts'
 import { PROGRAMS_DIR, sharedTestChain } from '../support/local-chain.ts'
-import { lacksPresale, landed, openRaise, type RaiseWish } from '../support/raises.ts'
+import { dustOf, lacksPresale, landed, openRaise, type RaiseWish } from '../support/raises.ts'
 
 const shared = sharedTestChain({ programsDir: PROGRAMS_DIR })
 const ONE = 1n << 64n

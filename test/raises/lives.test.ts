@@ -5,14 +5,13 @@ import {
   creatorDue,
   creatorGains,
   depositLimits,
-  dustOf,
   feeOnTop,
   refundableNow,
   releasesOf,
 } from '../../src/solana/raise-amounts.ts'
 import { raiseStateAt } from '../../src/solana/raises.ts'
 import { openTestChain, PROGRAMS_DIR } from '../support/local-chain.ts'
-import { lacksPresale, landed, openRaise } from '../support/raises.ts'
+import { dustOf, lacksPresale, landed, openRaise } from '../support/raises.ts'
 
 const [ONE, HOUR] = [1n << 64n, 3_600]
 

@@ -8,7 +8,6 @@ import {
   creatorDue,
   creatorGains,
   depositLimits,
-  dustOf,
   feeOnTop,
   refundableNow,
   soldFor,
@@ -25,7 +24,15 @@ import {
 } from '../../src/solana/raises.ts'
 import { PROGRAMS_DIR, sharedTestChain, type TestChain } from '../support/local-chain.ts'
 import { embeddedNode } from '../support/node.ts'
-import { type Buyer, lacksPresale, landed, type OpenRaise, openRaise, type RaiseWish } from '../support/raises.ts'
+import {
+  type Buyer,
+  dustOf,
+  lacksPresale,
+  landed,
+  type OpenRaise,
+  openRaise,
+  type RaiseWish,
+} from '../support/raises.ts'
 import { randomOf } from '../support/random.ts'
 import { runs } from '../support/runs.ts'
 

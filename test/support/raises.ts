@@ -3,9 +3,11 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import {
+  claimableNow,
   claimInstruction,
   closeEscrowInstruction,
   creationInstruction,
+  creatorGains,
   creatorWithdrawalInstruction,
   decodeRaise,
   decodeRaiseEscrow,
@@ -22,6 +24,7 @@ import {
   raiseEscrowAddress,
   raisePlace,
   raiseStateAt,
+  refundableNow,
   refundInstruction,
   unsoldInstruction,
   withdrawalInstruction,
@@ -200,3 +203,18 @@ export function raiseActs(test: TestChain, { place, token, quote, creator }: Rai
 }
 
 export const landed = (error: unknown) => expect(error).toBeNull()
+
+/** What stays in the vaults for good after every claim, refund and withdrawal, because shares are rounded down. */
+export function dustOf(
+  raise: Raise,
+  owns: readonly Parameters<typeof claimableNow>[1][],
+): { tokens: bigint; quote: bigint } {
+  const { raised, fees, returned, unsold } = creatorGains(raise)
+  let [tokens, quote] = [raise.supply - returned - unsold, raise.deposited + raise.fees - raised - fees]
+  for (const own of owns) {
+    const { deposit, fee } = refundableNow(raise, { ...own, isRefunded: false }, raise.endsAt)
+    tokens -= claimableNow(raise, own, raise.endsAt).total
+    quote -= deposit + fee
+  }
+  return { tokens, quote }
+}

@@ -7,7 +7,7 @@ import { internal } from '../../platform/errors.ts'
 import { type AllowlistRow, allowlistsOf, findPiece } from '../../store/resources/raise-allowlists.ts'
 import { hashBytesOf, keyBytesOf } from '../merkle-trees/open-tree.ts'
 
-export interface StoredAllowance extends AllowanceProof {
+interface StoredAllowance extends AllowanceProof {
   /** Version and address of the root that it proves. */
   version: number
   config: string

@@ -12,7 +12,7 @@ import { feeInEpoch } from '../../solana/transfer-fees.ts'
 import { extensionsBeside } from '../locks/checks.ts'
 import { fieldFault, refuseFirst, saidOf } from '../sentences.ts'
 
-export interface RaiseMints {
+interface RaiseMints {
   at: ChainTime
   token: OnChainToken
   quote: OnChainToken

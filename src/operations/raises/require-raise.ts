@@ -4,7 +4,7 @@ import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 
-export interface FoundRaise {
+interface FoundRaise {
   raise: Raise
   at: ChainTime
 }

@@ -24,7 +24,7 @@ interface RaisedPool {
   of: RaisePool
 }
 
-export interface RaisedPoolOpening extends RaisedPool {
+interface RaisedPoolOpening extends RaisedPool {
   /** Address of a fresh key, which signs too. */
   positionNft: string
   feeBps: number
@@ -47,7 +47,7 @@ export async function openRaisedPool(opening: RaisedPoolOpening): Promise<Transa
   ]
 }
 
-export interface RaisedPoolAddition extends RaisedPool {
+interface RaisedPoolAddition extends RaisedPool {
   position: Pick<DammV2Position, 'position' | 'positionNftAccount' | 'nftMint'>
 }
 

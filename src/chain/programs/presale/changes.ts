@@ -12,7 +12,7 @@ interface Moved {
 }
 type OfBuyer = Moved & { escrow: string; owner: string }
 
-export type PresaleChange = { raise: string } & (
+type PresaleChange = { raise: string } & (
   | { kind: 'created'; mint: string; quoteMint: string; creator: string; payer: string; base: string }
   /** A root of the allowlist in hex without a prefix, and the address of its account. */
   | { kind: 'opened'; creator: string; config: string; root: string; version: bigint }

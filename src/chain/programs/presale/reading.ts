@@ -76,7 +76,7 @@ export async function readRaise(node: NodeCalls, address: string): Promise<{ at:
 }
 
 /** A raise with the escrows of a wallet in its rounds, all of one slot. */
-export interface RaiseOfBuyer {
+interface RaiseOfBuyer {
   at: ChainTime
   raise: Raise | null
   /** By round; null without an escrow. */

@@ -41,7 +41,7 @@ export interface RaiseToken {
 }
 
 /** Who can use the creator's key. */
-export type CreatorKey =
+type CreatorKey =
   | { kind: 'wallet' | 'program' }
   | { kind: 'vault'; threshold: number; members: number; timeLock: number }
 
@@ -60,7 +60,7 @@ export interface RaisePart {
   listed: ProvenCap | null
 }
 
-export interface RaiseWallet {
+interface RaiseWallet {
   address: string
   tokens: OwnTokens
   quotes: OwnTokens
