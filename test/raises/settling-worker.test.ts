@@ -218,5 +218,9 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     await store.write((tx) => updateRaise(tx, id, { settle_failures: 40 }))
     await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
     expect((await row()).next_check_at).toBe(services.clock.now() + 81_920_000)
+    const ends_at = services.clock.now() + 60_000
+    await store.write((tx) => updateRaise(tx, id, { ends_at }))
+    await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
+    expect((await row()).next_check_at).toBe(ends_at)
   })
 })

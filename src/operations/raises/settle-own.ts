@@ -63,11 +63,13 @@ async function noteFailure(
     if (stored === null || stored.next_check_at === null) return
     if (ended !== null && !(await replaceSettlement(tx, row.id, ended, null))) return
     const failures = Number(stored.settle_failures) + 1
+    const next = now + FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, MOST_DOUBLINGS)
     await updateRaise(tx, row.id, {
       settle_error,
       settle_failures: failures,
       settle_failed_at: stored.settle_failed_at ?? now,
-      next_check_at: now + FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, MOST_DOUBLINGS),
+      // A pool that could not open before the end gets its money then.
+      next_check_at: stored.ends_at > now ? Math.min(next, stored.ends_at) : next,
     })
   })
 }
