@@ -7,17 +7,7 @@ import { RECORD_BYTES } from './entry-list.ts'
 import { LeafLayoutError } from './errors.ts'
 import type { BuildProgress } from './progress.ts'
 import type { SettledRows } from './row-builder.ts'
-import {
-  climbed,
-  hashLevels,
-  hashRecord,
-  levelCounts,
-  type MerkleTree,
-  NODE_BYTES,
-  siblings,
-  type TreeLevels,
-  treeOver,
-} from './tree.ts'
+import { climbed, hashRecord, type MerkleTree, NODE_BYTES, siblings, type TreeLevels, treeOver } from './tree.ts'
 
 /** Size of an entry: wallet 32 ‖ registry u8 ‖ cap u64 LE. The leaf is its hash; a registry is a round, from 0. */
 export const ENTRY_BYTES = 41
@@ -187,13 +177,11 @@ export function proofIn(piece: Pick<AllowlistPiece, 'entries' | 'path'>, key: st
   let index = 0
   while (index < count && entryBytes(entries, index).toString('hex', 0, KEY_BYTES) !== key) index++
   if (index === count) return undefined
-  const counts = levelCounts(count, path.length > 0 ? PIECE_LEVELS : undefined)
-  const nodes = Buffer.alloc(NODE_BYTES * counts.reduce((sum, level) => sum + level, 0))
-  for (let i = 0; i < count; i++) hashRecord(entryBytes(entries, i), nodes, i * NODE_BYTES)
-  const levels = { nodes, counts, offsets: hashLevels(nodes, counts) }
-  const proof = siblings(levels, index, counts.length - 1)
+  const hashed = (i: number, out: Buffer, at: number) => hashRecord(entryBytes(entries, i), out, at)
+  const levels = treeOver(count, hashed, undefined, path.length > 0 ? PIECE_LEVELS : undefined)
+  const proof = siblings(levels, index, levels.counts.length - 1)
   for (let at = 0; at < path.length; at += NODE_BYTES) proof.push(new Uint8Array(path.subarray(at, at + NODE_BYTES)))
-  const leaf = Buffer.from(nodes.subarray(index * NODE_BYTES, (index + 1) * NODE_BYTES))
+  const leaf = Buffer.from(levels.nodes.subarray(index * NODE_BYTES, (index + 1) * NODE_BYTES))
   if (!climbed(leaf, proof).equals(root)) throw new LeafLayoutError('a piece of an allowlist does not lead to its root')
   return { ...allowanceOf(entryBytes(entries, index)), proof } satisfies AllowanceProof
 }

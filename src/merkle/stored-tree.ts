@@ -22,6 +22,7 @@ import {
   siblings,
   type TreeLevels,
   toHex,
+  treeOver,
 } from './tree.ts'
 
 /** Number of leaves per chunk, and the number of tree levels above them within the chunk. */
@@ -180,12 +181,10 @@ export function openChunk(head: TreeHead, n: number, bytes: Uint8Array, locked?:
   if (lockedBytes !== (head.hasLocked ? leaves * LOCKED_BYTES : 0))
     throw new LeafLayoutError(`locked chunk ${n} has ${lockedBytes} bytes`)
   const list = listFromBytes(bytes, locked)
-  const counts = levelCounts(leaves, head.chunks > 1 ? CHUNK_LEVELS : undefined)
-  const nodes = Buffer.allocUnsafeSlow(NODE_BYTES * counts.reduce((sum, level) => sum + level, 0))
-  for (let i = 0; i < leaves; i++) hashLeaf(list, i, nodes, i * NODE_BYTES)
-  const levels = { nodes, counts, offsets: hashLevels(nodes, counts) }
+  const hashed = (i: number, out: Buffer, at: number) => hashLeaf(list, i, out, at)
+  const levels = treeOver(leaves, hashed, undefined, head.chunks > 1 ? CHUNK_LEVELS : undefined)
   const expected = head.levels.nodes.subarray(n * NODE_BYTES, (n + 1) * NODE_BYTES)
-  if (!expected.equals(nodes.subarray(nodes.length - NODE_BYTES))) {
+  if (!expected.equals(levels.root)) {
     throw new LeafLayoutError(`leaf chunk ${n} does not hash to its node`)
   }
   return { n, list, levels }

@@ -102,14 +102,15 @@ export function buildTree(list: EntryList, options: { onProgress?: BuildProgress
 /** Writes the hash of leaf `index`. */
 type WriteLeaf = (index: number, out: Buffer, at: number) => void
 
-/** Hashes a tree of at least one leaf. */
+/** Hashes a tree of at least one leaf; with `levels`, as `levelCounts` has them. */
 export function treeOver(
   leaves: number,
   writeLeaf: WriteLeaf,
   onProgress?: BuildProgress,
+  levels?: number,
 ): TreeLevels & { root: Uint8Array } {
   if (leaves === 0) throw new RangeError('a tree needs at least one leaf')
-  const counts = levelCounts(leaves)
+  const counts = levelCounts(leaves, levels)
   const nodes = Buffer.allocUnsafeSlow(NODE_BYTES * counts.reduce((sum, count) => sum + count, 0))
   for (let i = 0; i < leaves; i++) {
     writeLeaf(i, nodes, i * NODE_BYTES)

@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { findAllowance } from '../../src/operations/raises/allowances.ts'
+import { findAllowance } from '../../src/operations/raises/admission.ts'
 import { createMint, give, lamportsOf, run, tokenAccountOf, unitsIn } from '../support/gold.ts'
 import { withFee } from '../support/locks.ts'
 import { FIRST_COME, FIXED, giveUp, HOUR, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'

@@ -1,14 +1,16 @@
-/** How a wallet may open its account in a raise: freely, or by a proof from the stored allowlist or the request. */
+/** How a wallet may open its account in a raise: freely, or by a proof from the request or the stored allowlist. */
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import { merkleRootAddress, type ProvenCap, readOpening } from '../../chain/programs/presale/index.ts'
 import type { Services } from '../../context.ts'
-import { provenAllowance } from '../../merkle/allowlist.ts'
+import { type AllowanceProof, entryKey, proofIn, provenAllowance } from '../../merkle/allowlist.ts'
+import { LeafLayoutError } from '../../merkle/errors.ts'
 import { toHex } from '../../merkle/tree.ts'
+import { internal } from '../../platform/errors.ts'
+import { type AllowlistRow, allowlistsOf, findPiece } from '../../store/resources/raise-allowlists.ts'
 import { fault } from '../locks/checks.ts'
 import { hashBytesOf, keyBytesOf } from '../merkle-trees/open-tree.ts'
-import { findAllowance } from './allowances.ts'
-import type { Sale } from './buyer-state.ts'
+import type { Sale } from './require-raise.ts'
 
 export interface Admission {
   /** Most that the wallet may deposit; undefined for the limit of the round. */
@@ -27,9 +29,8 @@ export async function admissionOf(
   { cap, proof }: Asked,
 ): Promise<Admission> {
   const { address, allowlist } = raise
-  if ((cap === undefined) !== (proof === undefined)) {
+  if ((cap === undefined) !== (proof === undefined))
     throw fault(cap === undefined ? 'cap' : 'proof', 'cap and proof belong together: send both, or none')
-  }
   if (escrow !== null) return { cap: escrow.cap, proven: null }
   if (allowlist === 'none') return { cap: undefined, proven: null }
   if (allowlist === 'operator') {
@@ -62,4 +63,39 @@ export async function admissionOf(
   }
   const { cap: listed, proof: siblings, config } = found
   return { cap: listed, proven: { cap: listed, proof: siblings, config } }
+}
+
+interface StoredAllowance extends AllowanceProof {
+  /** Version and address of the root that it proves. */
+  version: number
+  config: string
+}
+
+/**
+ * Returns the allowance of a wallet in a round, from 1; null if it has none. Its cap is that of the newest list, and its
+ * proof that of the oldest list with this cap, whose root is on chain first.
+ */
+export async function findAllowance(
+  { store }: Pick<Services, 'store'>,
+  id: string,
+  { wallet, round }: { wallet: string; round: number },
+): Promise<StoredAllowance | null> {
+  const key = entryKey(keyBytesOf(wallet), round)
+  let found: StoredAllowance | null = null
+  for (const list of await allowlistsOf(store.db, id)) {
+    const piece = await findPiece(store.db, list, key)
+    const proven = piece && provenIn(list, piece, key)
+    if (!proven || (found !== null && proven.cap !== found.cap)) break
+    found = { ...proven, version: list.version, config: merkleRootAddress(id, BigInt(list.version)) }
+  }
+  return found
+}
+
+function provenIn({ raise_id, root }: AllowlistRow, piece: { entries: Buffer; path: Buffer }, key: string) {
+  try {
+    return proofIn(piece, key, hashBytesOf(root)) ?? null
+  } catch (error) {
+    if (!(error instanceof LeafLayoutError)) throw error
+    throw internal(`The stored allowlist of the raise ${raise_id} does not lead to its root`, { cause: error })
+  }
 }

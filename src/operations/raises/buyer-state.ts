@@ -12,43 +12,17 @@ import {
   readOpening,
   readRaiseOfBuyer,
 } from '../../chain/programs/presale/index.ts'
-import type { Context, Services } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
 import { uncapitalized } from '../../platform/printable.ts'
 import { tokenText } from '../../solana/amounts.ts'
 import { isoSeconds, unlockText } from '../../solana/lock-schedule.ts'
 import { fault } from '../locks/checks.ts'
-import { findAllowance } from './allowances.ts'
+import { findAllowance } from './admission.ts'
 import type { Purse } from './purse.ts'
-import { noRaise } from './require-raise.ts'
+import { noRaise, type Sale } from './require-raise.ts'
 
 type Routes = Api['raises']
-
-/** A round of a raise, and what a wallet has in it, at a time of the chain. */
-export interface Sale {
-  raise: Raise
-  /** As the program counts, from 0. */
-  round: number
-  escrow: RaiseEscrow | null
-  /** Unix seconds of the chain. */
-  at: bigint
-  epoch: bigint
-}
-
-/** Throws not_found without a raise, bad_request for a round that it does not have. */
-export async function requireBuyer(
-  { chain }: Pick<Services, 'chain'>,
-  { id, wallet, round }: { id: string; wallet: string; round: number },
-): Promise<Sale> {
-  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
-  if (raise === null) throw noRaise(chain, id)
-  if (raise.rounds[round - 1] === undefined) {
-    const rounds = raise.rounds.length === 1 ? 'only one round' : `${raise.rounds.length} rounds`
-    throw fault('round', `round: the raise ${id} has ${rounds}`, { rounds: raise.rounds.length })
-  }
-  const escrow = escrows[round - 1] ?? null
-  return { raise, round: round - 1, escrow, at: BigInt(at.unixSeconds), epoch: at.epoch }
-}
 
 export async function getBuyer(
   context: Context,

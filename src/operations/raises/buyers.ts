@@ -39,17 +39,9 @@ import { fault } from '../locks/checks.ts'
 import { refusalsOf } from '../refusals.ts'
 import { type Said, warned } from '../sentences.ts'
 import { admissionOf } from './admission.ts'
-import {
-  nextClaim,
-  noClaim,
-  noDeposit,
-  noRefund,
-  noWithdrawal,
-  requireBuyer,
-  type Sale,
-  withTokens,
-} from './buyer-state.ts'
+import { nextClaim, noClaim, noDeposit, noRefund, noWithdrawal, withTokens } from './buyer-state.ts'
 import { type Built, type Purse, payment, readPurse, requireMovable, through, unwraps } from './purse.ts'
+import { requireBuyer, type Sale } from './require-raise.ts'
 
 export { getBuyer } from './buyer-state.ts'
 

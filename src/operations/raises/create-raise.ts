@@ -30,10 +30,10 @@ import { findRaise, insertRaise, updateRaise } from '../../store/resources/raise
 import type { Tx } from '../../store/store.ts'
 import { inEitherMode, type PlannedBuild } from '../act.ts'
 import { buildTransaction, newKey, trackingOf } from '../building.ts'
-import { fault } from '../locks/checks.ts'
 import { requireMultisig } from '../proposals/squads/acting-vault.ts'
 import { recipientFaults } from '../recipients.ts'
 import { refusalsOf } from '../refusals.ts'
+import { fieldFault, refuseFirst, type Said, warned } from '../sentences.ts'
 import { mintWarnings, readRaiseMints, requireTokens, vaultBytes } from './mints.ts'
 import { termsRecord } from './record.ts'
 import { type CreateInput, checkedTerms, type NewRaise, termWarnings } from './terms.ts'
@@ -61,11 +61,11 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   const decimals = { token: token.decimals, quote: quote.decimals }
   const terms = checkedTerms(input, { now: BigInt(at.unixSeconds), decimals })
   requireSettler(input)
-  const { creator, signs, warnings: ofCreator } = await creatorOf(context, input)
+  const { creator, signs, warning: ofCreator } = await creatorOf(context, input)
   if (pool !== undefined) await requireNoPool(context, { mint: token.mint, quote: quote.mint, creator })
   const transferFee = feeInEpoch(token.extensions, at.epoch)
   const deposit = sentFor(transferFee, terms.supply)
-  if (deposit > MAX_U64) throw fault('supply', 'supply: with the transfer fee it is more than a token account can hold')
+  if (deposit > MAX_U64) throw fieldFault('supply: with the transfer fee it is more than a token account can hold')
   const needed = { payer, creator, deposit, reserve: BigInt(pool?.reserve ?? 0) }
   const tokens = await requireTokens(context, token, needed)
   const key = newKey(context)
@@ -78,14 +78,8 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   const raise = beforeDeposits({ ...place, ...terms, creator, createdAt: BigInt(at.unixSeconds) })
   const rentOf = await readRentRate(chain)
   const { fault: unopened, ...preview } = previewRaise({ raise, plan: pool ?? null, decimals, transferFee, rentOf })
-  if (unopened !== null) throw fault('pool', `pool: The pool ${unopened}`)
+  if (unopened !== null) throw fieldFault(`pool: The pool ${unopened}`)
   const kept = [PRESALE_BYTES, vaultBytes(token), vaultBytes(quote)].reduce((sum, bytes) => sum + rentOf(bytes), 0n)
-  const warnings = [
-    ...termWarnings(terms, { input, decimals, quoteMint: quote.mint }),
-    ...mintWarnings(mints),
-    ...tokens.warnings,
-    ...ofCreator,
-  ]
   const parties = { payer, creator, from: tokens.from, signs }
   const built = await buildTransaction(context, {
     payer,
@@ -114,7 +108,12 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     rent: String(kept + (terms.price === null ? 0n : rentOf(FIXED_PRICE_ARGS_BYTES))),
     rent_kept: String(kept),
     preview,
-    ...(warnings.length > 0 ? { warnings } : {}),
+    ...warned([
+      ...termWarnings(terms, { input, decimals, quoteMint: quote.mint }),
+      ...mintWarnings(mints),
+      ...tokens.warnings,
+      ofCreator,
+    ]),
   }
   return { built, summary, tracked: trackingOf('raise', id, []), about: `${id}, paid to ${creator}` }
 }
@@ -150,8 +149,7 @@ async function isTaken(chain: Context['chain'], { address, fixedPriceArgs }: Rai
 
 function noRoom({ transaction }: UnsignedTransaction, envelope: Envelope, { rounds }: NewRaise): ApiError {
   const [bytes, room] = [transaction.length, roomOf(envelope)]
-  return fault(
-    'tx_version',
+  return fieldFault(
     `tx_version: the creation of ${rounds.length} rounds has ${bytes} bytes, and version 0 takes ${room}: send tx_version 1, or fewer rounds`,
     { bytes, room },
   )
@@ -161,21 +159,18 @@ function noRoom({ transaction }: UnsignedTransaction, envelope: Envelope, { roun
 async function requireNoPool({ chain }: Context, pair: { mint: string; quote: string; creator: string }) {
   const found = await readPairPool(chain, pair)
   if (found === null) return
-  throw fault(
-    'pool',
+  throw fieldFault(
     `pool: ${found.creator} has opened the pool of this pair already, ${found.address}, and a pair has only one: leave pool out`,
     { pool_address: found.address, creator: found.creator },
   )
 }
 
-function requireSettler({ settle, mode, creator_vault: vault }: CreateInput): void {
-  if (settle && (mode !== 'signed' || vault !== undefined)) {
-    throw fault(
-      'settle',
+const requireSettler = ({ settle, mode, creator_vault: vault }: CreateInput): void =>
+  refuseFirst(
+    settle &&
+      (mode !== 'signed' || vault !== undefined) &&
       'settle: a worker settles only raises whose creator is the platform wallet: send mode: signed without creator_vault, or leave settle out',
-    )
-  }
-}
+  )
 
 /**
  * The program accepts any creator and never changes it, so that a mistyped one loses all that is raised: it signs here,
@@ -184,35 +179,32 @@ function requireSettler({ settle, mode, creator_vault: vault }: CreateInput): vo
 async function creatorOf(
   context: Context,
   input: CreateInput,
-): Promise<Pick<Parties, 'creator' | 'signs'> & { warnings: string[] }> {
+): Promise<Pick<Parties, 'creator' | 'signs'> & { warning: Said }> {
   const { payer, creator = payer, creator_vault: vault, mode } = input
   if (vault !== undefined) {
-    if (input.creator !== undefined) throw fault('creator', 'creator: send either creator or creator_vault')
+    if (input.creator !== undefined) throw fieldFault('creator: send either creator or creator_vault')
     await requireProgram(context.chain, PROGRAMS.squads)
     const { address, configAuthority } = await requireMultisig(context, vault, 'creator_vault')
-    const warning = `${configAuthority} can change members and rules of the multisig ${address} without them`
-    const warnings = configAuthority === null ? [] : [warning]
-    return { creator: vaultAddress(address, vault.vault_index), signs: false, warnings }
+    const warning =
+      configAuthority !== null &&
+      `${configAuthority} can change members and rules of the multisig ${address} without them`
+    return { creator: vaultAddress(address, vault.vault_index), signs: false, warning }
   }
-  if (creator === payer) return { creator, signs: false, warnings: [] }
+  if (creator === payer) return { creator, signs: false, warning: false }
   const [found] = await recipientFaults(context, [{ param: 'creator', wallet: creator }], { allowsPrograms: false })
   const details = { wallet: creator, reason: found?.reason }
   if (found?.reason === 'off_curve' || found?.reason === 'program_owned') {
-    throw fault(
-      'creator',
+    throw fieldFault(
       `creator: ${creator} is an address of a program, which cannot sign: for the vault of a Squads multisig send creator_vault`,
       details,
     )
   }
-  if (found !== undefined)
-    throw fault('creator', `creator: ${creator} ${recipientNote(found.reason, creator)}`, details)
-  if (mode === 'signed') {
-    throw fault(
-      'creator',
+  if (found !== undefined) throw fieldFault(`creator: ${creator} ${recipientNote(found.reason, creator)}`, details)
+  refuseFirst(
+    mode === 'signed' &&
       'creator: with mode "signed" it is the platform wallet, or the vault of creator_vault: leave it out, or use mode "unsigned"',
-    )
-  }
-  return { creator, signs: true, warnings: [] }
+  )
+  return { creator, signs: true, warning: false }
 }
 
 /** Time in which a build of this service can land, with room to spare. */
@@ -228,12 +220,11 @@ async function storeRaise(tx: Tx, row: ReturnType<typeof newRow>): Promise<void>
   const before = await findRaise(tx, row.id)
   if (before === null) throw new Error(`the raise ${row.id} is neither new nor stored`)
   const canLand = row.created_at < before.created_at + LANDS_WITHIN_MS
-  if (canLand && TERM_COLUMNS.some((field) => before[field] !== row[field])) {
-    throw fault(
-      'tx_version',
+  refuseFirst(
+    canLand &&
+      TERM_COLUMNS.some((field) => before[field] !== row[field]) &&
       `tx_version: another build of the raise ${row.id} can still land: repeat this request in three minutes, or send tx_version 1`,
-    )
-  }
+  )
   const { id, ...changes } = row
   await updateRaise(tx, id, changes)
 }

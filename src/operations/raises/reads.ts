@@ -134,23 +134,17 @@ export async function creatorVaultOf(
   return { multisig: address, vault_index: known.vaultIndex, threshold, members: members.length, time_lock: timeLock }
 }
 
-export const raiseListed = (row: RaiseRow): RaiseListed => ({
-  id: row.id,
-  mint: row.mint,
-  quote_mint: row.quote_mint,
-  creator: row.creator,
-  sale_mode: row.sale_mode,
-  min: row.min,
-  max: row.max,
-  supply: row.supply,
-  state: row.state,
-  deposited: row.deposited,
-  ends_at: isoTime(row.ends_at),
-  withdrawn: row.withdrawn === 1,
-  pool_address: row.pool_address,
-  settle: row.settle === 1,
-  settle_error: row.settle_error,
-  created_at: isoTime(row.created_at),
-})
+export function raiseListed(row: RaiseRow): RaiseListed {
+  const { id, mint, quote_mint, creator, sale_mode, min, max, supply, state, deposited, pool_address } = row
+  return {
+    ...{ id, mint, quote_mint, creator, sale_mode, min, max, supply, state, deposited },
+    ends_at: isoTime(row.ends_at),
+    withdrawn: row.withdrawn === 1,
+    pool_address,
+    settle: row.settle === 1,
+    settle_error: row.settle_error,
+    created_at: isoTime(row.created_at),
+  }
+}
 
 export const listRaises = listOf<Routes['list'], RaiseRow>(pageRaises, raiseListed)

@@ -1,8 +1,9 @@
 /** Reads the raise that a request names, and checks who may act for it. */
-import { type Raise, readRaise } from '../../chain/programs/presale/index.ts'
+import { type Raise, type RaiseEscrow, readRaise, readRaiseOfBuyer } from '../../chain/programs/presale/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
+import { fault } from '../locks/checks.ts'
 
 interface FoundRaise {
   raise: Raise
@@ -18,6 +19,32 @@ export async function requireRaise({ chain }: Pick<Services, 'chain'>, id: strin
   const { raise, at } = await readRaise(chain, id)
   if (raise === null) throw noRaise(chain, id)
   return { raise, at }
+}
+
+/** A round of a raise, and what a wallet has in it, at a time of the chain. */
+export interface Sale {
+  raise: Raise
+  /** As the program counts, from 0. */
+  round: number
+  escrow: RaiseEscrow | null
+  /** Unix seconds of the chain. */
+  at: bigint
+  epoch: bigint
+}
+
+/** Throws not_found without a raise, bad_request for a round that it does not have. */
+export async function requireBuyer(
+  { chain }: Pick<Services, 'chain'>,
+  { id, wallet, round }: { id: string; wallet: string; round: number },
+): Promise<Sale> {
+  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
+  if (raise === null) throw noRaise(chain, id)
+  if (raise.rounds[round - 1] === undefined) {
+    const rounds = raise.rounds.length === 1 ? 'only one round' : `${raise.rounds.length} rounds`
+    throw fault('round', `round: the raise ${id} has ${rounds}`, { rounds: raise.rounds.length })
+  }
+  const escrow = escrows[round - 1] ?? null
+  return { raise, round: round - 1, escrow, at: BigInt(at.unixSeconds), epoch: at.epoch }
 }
 
 /** Throws bad_request unless the payer is the creator, whom the message names. `verb` as in `open`. */

@@ -25,6 +25,7 @@ import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from 
 import type { Context } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
+import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { tokenProgramOf } from '../../solana/token-programs.ts'
 import { feeOn } from '../../solana/transfer-fees.ts'
@@ -34,6 +35,7 @@ import { act, type Plan, type Summary } from '../act.ts'
 import { newKey, trackingOf } from '../building.ts'
 import { fault } from '../locks/checks.ts'
 import { refusalsOf } from '../refusals.ts'
+import { warned } from '../sentences.ts'
 import { requireCreator, requireRaise } from './require-raise.ts'
 import { planOf, readSettlement, type Settlement, settlementWarnings } from './settlement.ts'
 
@@ -116,30 +118,21 @@ async function partsOf(context: Partial<Pick<Context, 'vaultActing'>>, settlemen
   const { state, due, quote, tokens } = settlement
   const { raise } = state
   const [sdk, opening] = await Promise.all([sdkInstructions(), openingOf(settlement)])
-  const is = (act: SettlementAct) => due.acts.includes(act)
-  const parts: Part[] = []
-  if (is('withdraw')) {
-    const instructions = [...opening.quote(), sdk(creatorWithdrawalInstruction(raise, 'completed', quote.address))]
-    parts.push({ acts: ['withdraw'], units: RAISE_UNITS.creatorWithdraw, instructions })
+  const part = (act: SettlementAct, units: number, built: PlainInstruction, opened?: keyof Openings): Part[] => {
+    if (!due.acts.includes(act)) return []
+    return [{ acts: [act], units, instructions: [...(opened ? opening[opened]() : []), sdk(built)] }]
   }
-  if (is('withdraw_tokens')) {
-    const instructions = [...opening.tokens(), sdk(creatorWithdrawalInstruction(raise, 'failed', tokens.address))]
-    parts.push({ acts: ['withdraw_tokens'], units: RAISE_UNITS.creatorWithdraw, instructions })
-  }
-  parts.push(...(await poolPart(context, settlement, opening)))
-  if (is('collect_fee')) {
-    const instructions = [...opening.quote(), sdk(feeInstruction(raise, quote.address))]
-    parts.push({ acts: ['collect_fee'], units: RAISE_UNITS.collectFee, instructions })
-  }
-  if (is('unsold')) {
-    const instructions = [...opening.tokens(), sdk(unsoldInstruction(raise, tokens.address))]
-    parts.push({ acts: ['unsold'], units: RAISE_UNITS.unsold, instructions })
-  }
-  if (is('close_price')) {
-    const instructions = [sdk(closeFixedPriceInstruction(fixedPriceArgsAddress(raise.address), raise.creator))]
-    parts.push({ acts: ['close_price'], units: RAISE_UNITS.closeEscrow, instructions })
-  }
-  return parts
+  const raised = creatorWithdrawalInstruction(raise, 'completed', quote.address)
+  const returned = creatorWithdrawalInstruction(raise, 'failed', tokens.address)
+  const closing = closeFixedPriceInstruction(fixedPriceArgsAddress(raise.address), raise.creator)
+  return [
+    ...part('withdraw', RAISE_UNITS.creatorWithdraw, raised, 'quote'),
+    ...part('withdraw_tokens', RAISE_UNITS.creatorWithdraw, returned, 'tokens'),
+    ...(await poolPart(context, settlement, opening)),
+    ...part('collect_fee', RAISE_UNITS.collectFee, feeInstruction(raise, quote.address), 'quote'),
+    ...part('unsold', RAISE_UNITS.unsold, unsoldInstruction(raise, tokens.address), 'tokens'),
+    ...part('close_price', RAISE_UNITS.closeEscrow, closing),
+  ]
 }
 
 type Openings = Record<'quote' | 'tokens', () => TransactionInstruction[]>
@@ -235,7 +228,6 @@ async function summaryOf(
   const arriving = (amount: bigint) => amount - feeOn(transferFee, amount)
   const returned = raise.unsold === 'return' ? gains.unsold : 0n
   const opens = acts.includes('open_pool') || acts.includes('add_liquidity')
-  const warnings = settlementWarnings(settlement, acts)
   return {
     id: raise.address,
     acts,
@@ -246,6 +238,6 @@ async function summaryOf(
     pool_quote: String(opens ? (due.pool?.quote ?? 0n) : 0n),
     pool_tokens: String(opens ? (due.pool?.tokens ?? 0n) : 0n),
     locked_bps: acts.includes('lock_liquidity') ? (plan?.locked_bps ?? 0) : 0,
-    ...(warnings.length > 0 ? { warnings } : {}),
+    ...warned(settlementWarnings(settlement, acts)),
   }
 }

@@ -14,6 +14,7 @@ import { readTokenAccount } from '../../solana/token-accounts.ts'
 import { readMintExtensions } from '../../solana/token-extensions.ts'
 import { feeInEpoch } from '../../solana/transfer-fees.ts'
 import type { RaiseRow } from '../../store/resources/raises.ts'
+import type { Said } from '../sentences.ts'
 
 export const planOf = (row: Pick<RaiseRow, 'pool_json'> | null): PoolPlan | null =>
   row === null || row.pool_json === null ? null : JSON.parse(row.pool_json)
@@ -74,24 +75,20 @@ export const creatorsDue = ({ state: { raise }, due }: Pick<Settlement, 'state' 
     text: settlementText(act, raise.unsold),
   }))
 
-/** Says what the settler should know beside the amounts; empty if nothing. */
-export function settlementWarnings({ state, due, quote }: Settlement, acts: readonly SettlementAct[]): string[] {
+/** Says what the settler should know beside the amounts. */
+export function settlementWarnings({ state, due, quote }: Settlement, acts: readonly SettlementAct[]): Said[] {
   const { raise, plan } = state
-  const warnings = due.blocked === null ? [] : [due.blocked]
   const planned = plan === null ? 0n : (raise.deposited * BigInt(plan.quote_bps)) / 10_000n
-  // Rounding leaves some units, a small reserve much more.
-  if (
-    acts.includes('open_pool') &&
-    due.pool !== null &&
-    due.opensAt === null &&
-    due.pool.quote * 1_000n < planned * 999n
-  ) {
-    warnings.push(
+  const opens = acts.includes('open_pool') && due.opensAt === null
+  return [
+    due.blocked ?? false,
+    // Rounding leaves some units, a small reserve much more.
+    opens &&
+      due.pool !== null &&
+      due.pool.quote * 1_000n < planned * 999n &&
       `The reserve is too small for all of the quote: ${due.pool.quote} of ${planned} raw units go into the pool`,
-    )
-  }
-  if (acts.includes('withdraw') && raise.quoteMint === WRAPPED_SOL) {
-    warnings.push(`What does not go into the pool arrives as wrapped SOL in ${quote.address}`)
-  }
-  return warnings
+    acts.includes('withdraw') &&
+      raise.quoteMint === WRAPPED_SOL &&
+      `What does not go into the pool arrives as wrapped SOL in ${quote.address}`,
+  ]
 }

@@ -39,41 +39,22 @@ export async function insertAllowlist(
 }
 
 export async function deleteAllowlist(tx: Tx, { raise_id, version }: AllowlistRow): Promise<void> {
-  await tx
-    .deleteFrom('raise_allowlist_pieces')
-    .where('raise_id', '=', raise_id)
-    .where('version', '=', version)
-    .execute()
-  await tx.deleteFrom('raise_allowlists').where('raise_id', '=', raise_id).where('version', '=', version).execute()
+  for (const table of ['raise_allowlist_pieces', 'raise_allowlists'] as const)
+    await tx.deleteFrom(table).where('raise_id', '=', raise_id).where('version', '=', version).execute()
 }
 
+const piecesOf = (reader: Reader, { raise_id, version }: AllowlistRow) =>
+  reader.selectFrom('raise_allowlist_pieces').where('raise_id', '=', raise_id).where('version', '=', version)
+
 /** Returns the only piece that can have an entry of this key; null if every piece begins after it. */
-export async function findPiece(
-  reader: Reader,
-  { raise_id, version }: AllowlistRow,
-  key: string,
-): Promise<{ entries: Buffer; path: Buffer } | null> {
-  const row = await reader
-    .selectFrom('raise_allowlist_pieces')
-    .select(['entries', 'path'])
-    .where('raise_id', '=', raise_id)
-    .where('version', '=', version)
-    .where('first_key', '<=', key)
-    .orderBy('first_key', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row ?? null
+export async function findPiece(reader: Reader, list: AllowlistRow, key: string) {
+  const before = piecesOf(reader, list).where('first_key', '<=', key).orderBy('first_key', 'desc')
+  return (await before.select(['entries', 'path']).limit(1).executeTakeFirst()) ?? null
 }
 
 /** Returns the packed entries of a list, at most 2 MB. */
-export async function readEntries(reader: Reader, { raise_id, version }: AllowlistRow): Promise<Buffer> {
-  const rows = await reader
-    .selectFrom('raise_allowlist_pieces')
-    .select('entries')
-    .where('raise_id', '=', raise_id)
-    .where('version', '=', version)
-    .orderBy('n')
-    .execute()
+export async function readEntries(reader: Reader, list: AllowlistRow): Promise<Buffer> {
+  const rows = await piecesOf(reader, list).select('entries').orderBy('n').execute()
   return Buffer.concat(rows.map(({ entries }) => entries))
 }
 

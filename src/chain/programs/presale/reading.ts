@@ -3,9 +3,9 @@ import { deriveAddress } from '../../../solana/program-addresses.ts'
 import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../../solana/programs/presale.ts'
 import type { RaisePlace } from '../../../solana/raise-acts.ts'
-import { decodeRaise, decodeRaiseEscrow, type Raise, type RaiseEscrow } from '../../../solana/raises.ts'
+import { decodeRaise, decodeRaiseEscrow, type Raise } from '../../../solana/raises.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
-import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
+import { chainTimeOf } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
 
 /**
@@ -59,10 +59,7 @@ export const RAISES_PER_CALL = 99
 /**
  * Reads at most 99 raises in one call, with null for an address without one. Throws internal_error when the node fails.
  */
-export async function readRaises(
-  node: NodeCalls,
-  addresses: readonly string[],
-): Promise<{ at: ChainTime; raises: (Raise | null)[] }> {
+export async function readRaises(node: NodeCalls, addresses: readonly string[]) {
   const [clock, ...accounts] = await accountsAt(node, [CLOCK_SYSVAR, ...addresses])
   return {
     at: await chainTimeOf(clock ?? null),
@@ -70,24 +67,19 @@ export async function readRaises(
   }
 }
 
-export async function readRaise(node: NodeCalls, address: string): Promise<{ at: ChainTime; raise: Raise | null }> {
+export async function readRaise(node: NodeCalls, address: string) {
   const { at, raises } = await readRaises(node, [address])
   return { at, raise: raises[0] ?? null }
-}
-
-/** A raise with the escrows of a wallet in its rounds, all of one slot. */
-interface RaiseOfBuyer {
-  at: ChainTime
-  raise: Raise | null
-  /** By round; null without an escrow. */
-  escrows: (RaiseEscrow | null)[]
 }
 
 /** Most rounds that the program permits. */
 export const MOST_ROUNDS = 5
 
-/** Reads a raise and the escrows of a wallet in it in one call. Throws internal_error when the node fails. */
-export async function readRaiseOfBuyer(node: NodeCalls, address: string, owner: string): Promise<RaiseOfBuyer> {
+/**
+ * Reads a raise and the escrows of a wallet in its rounds, all of one slot; null for what is not there. Throws
+ * internal_error when the node fails.
+ */
+export async function readRaiseOfBuyer(node: NodeCalls, address: string, owner: string) {
   const places = Array.from({ length: MOST_ROUNDS }, (_, round) => raiseEscrowAddress(address, owner, round))
   const [clock, account, ...accounts] = await accountsAt(node, [CLOCK_SYSVAR, address, ...places])
   const raise = decodeRaise(address, account ?? null)
