@@ -182,11 +182,12 @@ export async function readRows<R extends { offset: number }>(
   file: string,
   columns: PlacedColumns,
   example: string,
-  rowOf: (row: PlacedRow, faults: PlacedFault[]) => readonly R[],
+  rowOf: (row: PlacedRow, faults: PlacedFault[]) => readonly R[] | Promise<readonly R[]>,
 ) {
   const bytes = await readBytes(file)
   const faults: PlacedFault[] = []
-  const rows = readCsvRows(file, bytes, columns, faults).flatMap((row) => rowOf(row, faults))
+  const rows: R[] = []
+  for (const row of readCsvRows(file, bytes, columns, faults)) rows.push(...(await rowOf(row, faults)))
   if (rows.length === 0 && faults.length === 0) faults.push({ offset: 0, message: `no rows; a row is ${example}` })
   if (faults.length > 0) throw placedProblem(file, bytes, faults)
   return withLines(bytes, rows)

@@ -1,19 +1,18 @@
-/** `svc raises deposit`, `withdraw`, `claim` and `refund`: what a buyer of a raise does with its own key. */
-import { paths } from '../../src/api/paths.ts'
+/** What a buyer of a raise does with its own key: how each act is asked for, checked here and shown. */
 import type { BuyerAct, Raise } from '../../src/api/raises.ts'
 import { hexOf } from '../../src/solana/bytes.ts'
 import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { feeOnTop } from '../../src/solana/raise-amounts.ts'
-import { rawUnits, solOf, tokensText, unitsOfAll } from '../cli/amounts.ts'
-import { type CommandOutcome, integer, required, text, toggle, verb } from '../cli/command.ts'
+import { rawUnits, solOf, tokensText } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
+import type { BuiltRow } from '../lists/keyed-list.ts'
 import { readKey } from '../merkle/built-record.ts'
-import type { BuiltTransactions } from '../signing/built-transactions.ts'
 import {
   type Call,
   closes,
+  type Demand,
   demanding,
   opens,
   provesDecimals,
@@ -21,41 +20,41 @@ import {
   unexpectedBuild,
   wraps,
 } from '../signing/demand.ts'
-import { buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
+import { buildFields, type SigningFlags } from '../signing/flags.ts'
 import { previewLines } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
+import type { SignedRun } from '../signing/signed-run.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 
-const { simulate, submit, get } = paths.transactions
-const CALLS = [paths.raises.get, simulate, submit, get]
-const RAISE = { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' }
-const FLAGS = { round: integer('Round of the raise, from 1 (default 1)', { min: 1, max: 5 }), ...SIGNING }
-const AMOUNT_FLAGS = { raw: toggle('The amount is raw units, not whole SOL or tokens'), ...FLAGS }
-const ID = 'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222'
-
-/** A raise as the API says it; its address is the one that was typed. */
-interface Sale {
+/** A round of a raise as the API says it; its address is the one that was typed. */
+export interface Sale {
   id: string
   round: number
   raise: Raise
   isSol: boolean
+  /** Of what is paid. */
   decimals: number
 }
 
-async function readSale({ client }: Session, id: string, round = 1): Promise<Sale> {
+export async function readSale({ client }: Session, id: string): Promise<Sale> {
   readKey(id, 'RAISE')
   const { data: raise } = await client.raises.get({ id })
-  const count = raise.rounds.length
-  if (round > count)
-    throw usage(`--round: the raise has ${count === 1 ? 'one round' : `rounds 1 to ${count}`}`, { param: '--round' })
   const isSol = raise.quote_mint === WRAPPED_SOL
-  return { id, round, raise, isSol, decimals: isSol ? SOL_DECIMALS : raise.quote_decimals }
+  return { id, round: 1, raise, isSol, decimals: isSol ? SOL_DECIMALS : raise.quote_decimals }
 }
 
-function unitsIn({ decimals }: Sale, amount: string, raw: boolean): bigint {
-  const units = rawUnits(amount, raw ? 0 : decimals, 'AMOUNT')
-  if (units === 0n) throw usage('AMOUNT must be more than 0', { param: 'AMOUNT' })
+/** Throws a usage problem for a round that the raise does not have; `shown` names the input. */
+export function inRound(sale: Sale, round: number, shown: string): Sale {
+  const { length } = sale.raise.rounds
+  if (round >= 1 && round <= length) return { ...sale, round }
+  const rounds = length === 1 ? 'one round' : `rounds 1 to ${length}`
+  throw usage(`${shown}: the raise has ${rounds}`, { param: shown })
+}
+
+export function unitsIn({ decimals }: Sale, amount: string, { raw, shown }: { raw: boolean; shown: string }): bigint {
+  const units = rawUnits(amount, raw ? 0 : decimals, shown)
+  if (units === 0n) throw usage(`${shown} must be more than 0`, { param: shown })
   return units
 }
 
@@ -103,66 +102,81 @@ const closingCall = ({ payer: owner }: Signing, { own }: Buyer): Call =>
 
 /** What the API answers to an act. */
 type Built<Act extends BuyerAct> = Awaited<ReturnType<Session['client']['raises'][Act]>>['data']
-type Answer = BuiltTransactions & { amount: string; warnings?: string[] | undefined }
+export type Answer = BuiltRow & { amount: string; warnings?: string[] | undefined }
 
-interface ActOfBuyer<D extends Answer> {
+/** What was typed: raw units of what is paid, null if the API says how much. */
+export interface Asked {
+  units: bigint | null
+  /** Whether it was typed as raw units. */
+  raw: boolean
+}
+
+/** An act in one round of a raise. */
+export interface ActOfBuyer<D extends Answer = Answer> {
+  sale: Sale
   what: string
-  /** What was checked here, for the preview. */
-  says: string
   call(body: { id: string; buyer: string; round: number } & ReturnType<typeof buildFields>): Promise<{ data: D }>
-  calls(of: Signing, buyer: Buyer, data: D): Call[] | Promise<Call[]>
+  /** What was checked here, and the calls that the request implies. */
+  demand(of: Signing, data: D): Promise<Demand>
   preview(data: D): Parameters<typeof previewLines>[0]
-  /** Fields of the answer in raw units of what is paid, and of the token. */
-  quote: readonly (keyof D & string)[]
-  token?: readonly (keyof D & string)[]
-  others?: readonly (keyof D & string)[]
+  /** The fields of the answer in raw units, with their decimals. */
+  units: Readonly<Record<string, number>>
+  others?: readonly string[]
 }
 
-function runBuyer<D extends Answer>(
-  session: Session,
-  flags: SigningFlags,
-  sale: Sale,
-  { what, says, call, calls, preview, quote, token = [], others = [] }: ActOfBuyer<D>,
-): Promise<CommandOutcome> {
-  const { id, round, raise, decimals } = sale
-  const demand = demanding(says, async (of, data: D) => calls(of, await buyerOf(of, sale), data))
-  return runSigned<D>(session, flags, {
-    what,
-    build: (buyer) => call({ id, buyer, round, ...buildFields(flags) }),
-    demand,
-    preview: (data) => previewLines({ ...preview(data), note: (data.warnings ?? []).map(printable) }),
-    show: (data) => ({
-      ...{ id, round, mint: raise.mint, quote_mint: raise.quote_mint },
-      ...Object.fromEntries([...quote, ...token, ...others].map((name) => [name, data[name]])),
-    }),
-    decimals: () => ({
-      ...unitsOfAll(quote, decimals),
-      ...unitsOfAll(token, raise.decimals),
-      ...unitsOfAll(['rent'], SOL_DECIMALS),
-    }),
+export interface BuyerActKind<D extends Answer = Answer> {
+  name: BuyerAct
+  done: string
+  /** Whether a row of a list has an amount. */
+  amount?: 'needed' | 'optional'
+  of(session: Session, sale: Sale, asked: Asked): ActOfBuyer<D>
+}
+
+export const buildAct = (
+  { sale: { id, round }, call }: ActOfBuyer,
+  buyer: string,
+  flags: Parameters<typeof buildFields>[0],
+) => call({ id, buyer, round, ...buildFields(flags) })
+
+/** The fields of an answer that are shown and kept. */
+export const fieldsOfAct = ({ units, others = [] }: ActOfBuyer, data: Answer) =>
+  Object.fromEntries([...Object.keys(units), ...others].map((name) => [name, data[name as keyof Answer]]))
+
+/** Builds, shows, signs and sends it. `send` replaces the usual sending. */
+export const signAct = (session: Session, flags: SigningFlags, act: ActOfBuyer, send?: SignedRun<Answer>['send']) =>
+  runSigned<Answer>(session, flags, {
+    what: act.what,
+    build: (buyer) => buildAct(act, buyer, flags),
+    demand: act.demand,
+    preview: (data) => previewLines({ ...act.preview(data), note: (data.warnings ?? []).map(printable) }),
+    show(data) {
+      const { id, round, raise } = act.sale
+      return { id, round, mint: raise.mint, quote_mint: raise.quote_mint, ...fieldsOfAct(act, data) }
+    },
+    decimals: () => act.units,
+    ...(send === undefined ? {} : { send }),
   })
-}
 
-export const depositVerb = verb({
-  about: 'Buy in a raise: deposit SOL, or what else it takes',
-  details:
-    'The fee of the round is on top. SOL is wrapped for it. A wallet of a stored allowlist is admitted with its first deposit.',
-  calls: [paths.raises.deposit, ...CALLS],
-  args: {
-    raise: RAISE,
-    amount: required(text('SOL or whole tokens to pay, without the fee', { placeholder: 'AMOUNT' })),
-  },
-  flags: AMOUNT_FLAGS,
-  examples: [`svc raises deposit ${ID} 1.5`, `svc raises deposit ${ID} 1.5 --round 2 -k wallet.json --dry-run`],
-  async run({ raise: id, amount, round, raw, ...flags }, session) {
-    const sale = await readSale(session, id, round)
-    const asked = unitsIn(sale, amount, raw)
-    const { raise } = sale
-    return runBuyer<Built<'deposit'>>(session, flags, sale, {
+const acting = <D extends Answer>(
+  sale: Sale,
+  says: string,
+  calls: (of: Signing, buyer: Buyer, data: D) => Call[] | Promise<Call[]>,
+) => demanding(says, async (of, data: D) => calls(of, await buyerOf(of, sale), data))
+
+export const DEPOSIT: BuyerActKind<Built<'deposit'>> = {
+  name: 'deposit',
+  done: 'deposited',
+  amount: 'needed',
+  of(session, sale, { units }) {
+    const { raise, id } = sale
+    const asked = units ?? 0n
+    return {
+      sale,
       what: `Deposit ${paidText(sale, asked)} into the raise ${id}`,
-      says: 'it deposits this amount into this raise, in your name',
       call: (body) => session.client.raises.deposit({ ...body, amount: String(asked) }),
-      calls: (of, buyer, data) => depositCalls(of, sale, buyer, { ...data, asked }),
+      demand: acting(sale, 'it deposits this amount into this raise, in your name', (of, buyer, data) =>
+        depositCalls(of, sale, buyer, { ...data, asked }),
+      ),
       preview: (data) => ({
         pays: paidText(sale, data.amount),
         'on top':
@@ -171,12 +185,13 @@ export const depositVerb = verb({
         buys: `${boughtText(sale, data.buys)}${raise.sale_mode === 'fixed_price' ? '' : ' by the deposits so far'}`,
         account: data.rent !== '0' && `${solOf(BigInt(data.rent))} SOL of rent, which the last claim or refund returns`,
       }),
-      quote: ['amount', 'fee'],
-      token: ['buys'],
-      others: ['rent'],
-    })
+      units: { ...unitsOf(['amount', 'fee'], sale.decimals), buys: raise.decimals, rent: SOL_DECIMALS },
+    }
   },
-})
+}
+
+const unitsOf = (names: readonly string[], decimals: number) =>
+  Object.fromEntries(names.map((name) => [name, decimals]))
 
 /** Less than asked may be paid, if the rest buys no whole unit; the fee follows from the round. */
 async function depositCalls(
@@ -211,63 +226,54 @@ async function depositCalls(
   ]
 }
 
-export const withdrawVerb = verb({
-  about: 'Take a deposit back before a raise ends, where it allows that',
-  details: 'The deposit fee is not returned.',
-  calls: [paths.raises.withdraw, ...CALLS],
-  args: { raise: RAISE, amount: text('SOL or whole tokens to take (default all)', { placeholder: 'AMOUNT' }) },
-  flags: AMOUNT_FLAGS,
-  examples: [`svc raises withdraw ${ID}`, `svc raises withdraw ${ID} 0.5 --dry-run`],
-  async run({ raise: id, amount, round, raw, ...flags }, session) {
-    const sale = await readSale(session, id, round)
-    const asked = amount === undefined ? null : unitsIn(sale, amount, raw)
-    return runBuyer<Built<'withdraw'>>(session, flags, sale, {
+export const WITHDRAWAL: BuyerActKind<Built<'withdraw'>> = {
+  name: 'withdraw',
+  done: 'withdrawn',
+  amount: 'optional',
+  of(session, sale, { units: asked, raw }) {
+    const { raise, id, decimals } = sale
+    const withdrawal = ({ payer: owner }: Signing, { own, quotes }: Buyer, amount: bigint): Call => {
+      const fields = { ...own, owner, quote_mint: raise.quote_mint, owner_quote_token: quotes, amount }
+      return presaleCall('withdraw', fields, { amount, slices: [] })
+    }
+    return {
+      sale,
       what: `Withdraw ${asked === null ? 'the deposit' : paidText(sale, asked)} from the raise ${id}`,
-      says: 'it pays you this amount of your deposit',
       call: (body) => session.client.raises.withdraw({ ...body, ...(asked === null ? {} : { amount: String(asked) }) }),
-      calls(of, buyer, data) {
+      demand: acting(sale, 'it pays you this amount of your deposit', (of, buyer, data) => {
         // Nothing in the transaction proves the decimals of another quote.
-        if (asked !== null && !raw && !sale.isSol) of.apiSays(`what buyers pay has ${sale.decimals} decimals`, '--raw')
-        const units = asked ?? BigInt(data.amount)
-        const { quote_mint } = sale.raise
-        const fields = { ...buyer.own, owner: of.payer, quote_mint, owner_quote_token: buyer.quotes, amount: units }
-        return [...aroundPayout(of, sale, buyer), presaleCall('withdraw', fields, { amount: units, slices: [] })]
-      },
+        if (asked !== null && !raw && !sale.isSol) of.apiSays(`what buyers pay has ${decimals} decimals`, '--raw')
+        return [...aroundPayout(of, sale, buyer), withdrawal(of, buyer, asked ?? BigInt(data.amount))]
+      }),
       preview: (data) => ({
         receives: paidText(sale, data.amount),
         lost: data.fee_lost !== '0' && `${paidText(sale, data.fee_lost)} of deposit fee`,
         stays: paidText(sale, data.remaining),
       }),
-      quote: ['amount', 'fee_lost', 'remaining'],
-    })
+      units: unitsOf(['amount', 'fee_lost', 'remaining'], decimals),
+    }
   },
-})
+}
 
-export const claimVerb = verb({
-  about: 'Claim the tokens that you bought in a raise',
-  details:
-    'What has been released so far, and the excess of a pro rata raise with it. The last claim returns the rent of your deposit.',
-  calls: [paths.raises.claim, ...CALLS],
-  args: { raise: RAISE },
-  flags: FLAGS,
-  examples: [`svc raises claim ${ID}`, `svc raises claim ${ID} --round 2 -k wallet.json`],
-  async run({ raise: id, round, ...flags }, session) {
-    const sale = await readSale(session, id, round)
-    const { mint } = sale.raise
-    return runBuyer<Built<'claim'>>(session, flags, sale, {
-      what: `Claim tokens bought in the raise ${id}`,
-      says: 'it pays what you bought into your own accounts',
+export const CLAIM: BuyerActKind<Built<'claim'>> = {
+  name: 'claim',
+  done: 'claimed',
+  of(session, sale) {
+    const { mint, decimals } = sale.raise
+    return {
+      sale,
+      what: `Claim tokens bought in the raise ${sale.id}`,
       call: (body) => session.client.raises.claim(body),
-      calls(of, buyer, { amount, refunded, closes: isLast }) {
+      demand: acting(sale, 'it pays what you bought into your own accounts', (of, buyer, data) => {
         const { payer: owner } = of
         const fields = { ...buyer.own, owner, base_mint: mint, owner_base_token: buyer.tokens }
         return [
           opens(owner, owner, mint),
-          times(presaleCall('claim', fields, { slices: [] }), amount === '0' ? 0 : 1),
-          ...(refunded === '0' ? [] : [...aroundPayout(of, sale, buyer), refundCall(of, sale, buyer)]),
-          ...(isLast ? [closingCall(of, buyer)] : []),
+          times(presaleCall('claim', fields, { slices: [] }), data.amount === '0' ? 0 : 1),
+          ...(data.refunded === '0' ? [] : [...aroundPayout(of, sale, buyer), refundCall(of, sale, buyer)]),
+          ...(data.closes ? [closingCall(of, buyer)] : []),
         ]
-      },
+      }),
       preview: (data) => ({
         claims: boughtText(sale, data.amount),
         receives: data.received !== data.amount && `${boughtText(sale, data.received)}: the mint has a transfer fee`,
@@ -275,34 +281,26 @@ export const claimVerb = verb({
         later: data.remaining !== '0' && boughtText(sale, data.remaining),
         next: data.next_claim_at,
       }),
-      quote: ['refunded'],
-      token: ['amount', 'received', 'remaining'],
+      units: { ...unitsOf(['amount', 'received', 'remaining'], decimals), refunded: sale.decimals },
       others: ['next_claim_at', 'closes'],
-    })
+    }
   },
-})
+}
 
-export const refundVerb = verb({
-  about: 'Take your deposit back from a failed raise, or the excess of a pro rata raise',
-  details: 'A failed raise returns deposit and fee, to the unit, and the rent of your deposit.',
-  calls: [paths.raises.refund, ...CALLS],
-  args: { raise: RAISE },
-  flags: FLAGS,
-  examples: [`svc raises refund ${ID}`, `svc raises refund ${ID} --round 2 -k wallet.json`],
-  async run({ raise: id, round, ...flags }, session) {
-    const sale = await readSale(session, id, round)
-    return runBuyer<Built<'refund'>>(session, flags, sale, {
-      what: `Take back a deposit from the raise ${id}`,
-      says: 'it pays what is yours into your own account',
-      call: (body) => session.client.raises.refund(body),
-      calls: (of, buyer, { amount, closes: isLast }) => [
-        ...aroundPayout(of, sale, buyer),
-        times(refundCall(of, sale, buyer), amount === '0' ? 0 : 1),
-        ...(isLast ? [closingCall(of, buyer)] : []),
-      ],
-      preview: (data) => ({ receives: paidText(sale, data.amount) }),
-      quote: ['amount'],
-      others: ['closes'],
-    })
-  },
-})
+export const REFUND: BuyerActKind<Built<'refund'>> = {
+  name: 'refund',
+  done: 'refunded',
+  of: (session, sale) => ({
+    sale,
+    what: `Take back what is yours from the raise ${sale.id}`,
+    call: (body) => session.client.raises.refund(body),
+    demand: acting(sale, 'it pays what is yours into your own account', (of, buyer, { amount, closes: isLast }) => [
+      ...aroundPayout(of, sale, buyer),
+      times(refundCall(of, sale, buyer), amount === '0' ? 0 : 1),
+      ...(isLast ? [closingCall(of, buyer)] : []),
+    ]),
+    preview: (data) => ({ receives: paidText(sale, data.amount) }),
+    units: unitsOf(['amount'], sale.decimals),
+    others: ['closes'],
+  }),
+}

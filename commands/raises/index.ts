@@ -1,6 +1,6 @@
 /** `svc raises`: sales of a token, whose money can open its pool. */
 import type { Noun } from '../cli/command.ts'
-import { claimVerb, depositVerb, refundVerb, withdrawVerb } from './buyer-acts.ts'
+import { claimVerb, depositVerb, refundVerb, withdrawVerb } from './buyer-verbs.ts'
 import { createVerb } from './create.ts'
 import { openVerb } from './open.ts'
 import { raisePageVerb } from './page.ts'

@@ -27,6 +27,8 @@ import { headOf, LOCK_KIND } from '../../commands/locks/lock-list.ts'
 import { MINT_KIND } from '../../commands/nfts/index.ts'
 import { type CreateBody, type LaunchRequest, requestLaunch } from '../../commands/pools/launch-request.ts'
 import { launchedOf, launchListJournal, requestedOf } from '../../commands/pools/list-journal.ts'
+import { DEPOSIT } from '../../commands/raises/buyer-acts.ts'
+import { buyerJournal } from '../../commands/raises/buyer-list.ts'
 import { ApiError, type ErrorCode } from '../../src/platform/errors.ts'
 import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
@@ -113,6 +115,17 @@ const KINDS: Record<string, Kind> = {
     others: [
       [{ collection: 'other' }, 'the collection collection, not other'],
       [{ payer: 'other' }, 'the keypair payer, not other'],
+      [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
+    ],
+  }),
+  'raises deposit --from': kind({
+    open: (file, { raise = 'raise', cluster = 'embedded' }: { raise?: string; cluster?: string } = {}) =>
+      buyerJournal({ kind: DEPOSIT, sale: { id: raise }, file: 'keys.csv', journal: file } as never, cluster),
+    entry: { units: '1', answer: { amount: '1' }, sending: { transaction: 'bytes', signature: 's' } },
+    doing: 'depositing',
+    loss: 'another --journal does every row again',
+    others: [
+      [{ raise: 'other' }, 'the raise raise, not other'],
       [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
     ],
   }),

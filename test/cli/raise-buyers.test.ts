@@ -1,12 +1,17 @@
 /** `svc raises deposit`, `withdraw`, `claim` and `refund` on the real program, from the first deposit to the last lamport. */
+import { readFileSync, statSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
+import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { walletOf } from '../merkle/reference.ts'
 import { lamportsOf } from '../support/gold.ts'
 import { listedRaise } from '../support/listed-raises.ts'
 import { addressOf, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
+import { listening } from '../support/ports.ts'
 import { SOL } from '../support/wallets.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, PROGRAM } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
 const cli = commandLine()
@@ -28,7 +33,7 @@ async function sales() {
     chain.airdrop(addressOf(key), 10n * SOL)
     const { file } = cli.keypair(`${addressOf(key).slice(0, 8)}.json`, key)
     const act = (verb: string, ...more: string[]) => ['raises', verb, ...more, '-k', file]
-    return { key, act, lamports: () => lamportsOf(chain, key.publicKey) }
+    return { key, file, address: addressOf(key), act, lamports: () => lamportsOf(chain, key.publicKey) }
   }
   const create = (more: object) => on.create({ ends_at: isoOf(on.now() + 3_600), deposit_fee_bps: 100, ...more })
   const end = async (id: string) => on.at(Date.parse((await on.read(id)).ends_at) / 1_000 + 1)
@@ -118,5 +123,216 @@ describe.skipIf(lacksPresale !== '')(`svc raises ${lacksPresale}`, () => {
     await cli.refused(act('claim', id, '--round', '2'), '--round: the raise has one round')
     await cli.refused(act('refund', walletOf(1)), 'There is no raise at', 3)
     await cli.refused(act('withdraw', id), 'has no deposit in round 1')
+  })
+})
+
+/** A list of own keys, written like its rows below the home, and the command that goes through it. */
+function listed(id: string, name: string) {
+  const write = (...rows: string[]) => cli.file(name, `keypair,amount,round\n${rows.join('\n')}\n`)
+  const file = join(cli.home, name)
+  const args = (verb: string, ...more: string[]) => ['raises', verb, id, '--from', file, ...more]
+  const run = async (verb: string, ...more: string[]) => {
+    const { exitCode, stdout, stderr } = await cli.svc([...args(verb, ...more), '--json'])
+    expect(stdout, stderr).not.toBe('')
+    return { exitCode, ...JSON.parse(stdout), stderr }
+  }
+  return { write, file, args, run }
+}
+
+/** The API behind a proxy that changes what is asked, or never answers what was submitted. */
+async function meddling(change: { asks?(body: string): string; holds?: 'before' | 'after'; onHeld?(): void }) {
+  const proxy: Server = createServer(async (request, response) => {
+    let body = ''
+    for await (const part of request) body += part
+    const headers = new Headers(request.headers as Record<string, string>)
+    for (const name of ['host', 'content-length', 'connection', 'accept-encoding']) headers.delete(name)
+    const isSubmitted = request.method === 'POST' && request.url === '/v2/transactions'
+    if (isSubmitted && change.holds === 'before') return change.onHeld?.()
+    const sent = body === '' ? {} : { body: change.asks?.(body) ?? body }
+    const answer = await fetch(`${daemon.url}${request.url}`, { method: request.method ?? 'GET', headers, ...sent })
+    const text = await answer.text()
+    if (isSubmitted && change.holds === 'after') return change.onHeld?.()
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
+  })
+  const key = cli.file('operator.key', daemon.operator, 0o600)
+  const url = await listening(proxy)
+  const close = () => {
+    proxy.close()
+    proxy.closeAllConnections()
+  }
+  return { env: { SVC_API: url, SVC_API_KEY_FILE: key }, close }
+}
+
+describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacksPresale}`, () => {
+  const names = (buyers: { file: string }[]) => buyers.map(({ file }) => file.slice(cli.home.length + 1))
+
+  it('deposits for each key but the one that fails, and in the next run for that one alone', async () => {
+    const on = await sales()
+    const { id } = await on.create({ buyer_max: String(SOL) })
+    const buyers = [on.buyer(), on.buyer(), on.buyer()]
+    const [a, b, c] = names(buyers)
+    const list = listed(id, 'three.csv')
+    list.write(`${a},0.5,`, `${b},2,1`, `${c},0.25,`)
+    const before = buyers.map(({ lamports }) => lamports())
+
+    const dry = await cli.svc(list.args('deposit', '--dry-run'))
+    for (const line of ['rows      3, of which 2 are left to deposit', 'pays      0.75 SOL', '0.007575759 SOL of fee'])
+      expect(dry.stderr + dry.stdout).toContain(line)
+    expect(buyers.map(({ lamports }) => lamports())).toEqual(before)
+    expect(statSync(`${list.file}.deposit.json`, { throwIfNoEntry: false })).toBeUndefined()
+
+    const first = await list.run('deposit')
+    expect(first).toMatchObject({ exitCode: 1, id, total: 3, deposited: 2, failed: 1 })
+    expect(first.buyers).toMatchObject([
+      { line: 2, wallet: buyers[0]!.address, round: 1, amount: '500000000', fee: '5050506', status: 'deposited' },
+      { line: 3, amount: null, status: 'failed', error: expect.stringContaining('2 SOL cannot be deposited now') },
+      { line: 4, amount: '250000000', status: 'deposited', signature: expect.any(String) },
+    ])
+    expect(statSync(`${list.file}.deposit.json`).mode & 0o777).toBe(0o600)
+
+    list.write(`${a},0.5,`, `${b},1,1`, `${c},0.25,`)
+    const second = await list.run('deposit')
+    expect(second).toMatchObject({ exitCode: 0, deposited: 1, done_already: 2, failed: 0 })
+    expect(second.buyers[0]).toEqual({ ...first.buyers[0], status: 'deposited already' })
+    expect((await on.read(id)).deposited).toBe('1750000000')
+    expect(await list.run('deposit')).toMatchObject({ exitCode: 0, deposited: 0, done_already: 3 })
+    // A journal of somebody else's counts for nothing that the chain does not show.
+    const journal = `${list.file}.deposit.json`
+    const kept = readFileSync(journal, 'utf8')
+    const [of1, of2] = [first.buyers[0].signature, first.buyers[2].signature]
+    cli.file('three.csv.deposit.json', kept.replaceAll(of1, of2), 0o600)
+    const doubted = await list.run('deposit')
+    expect(doubted).toMatchObject({ exitCode: 1, unknown: 1, done_already: 2, deposited: 0 })
+    expect(doubted.buyers[0].error).toContain('is on chain and did something else')
+    cli.file('three.csv.deposit.json', kept, 0o600)
+    // Another amount of a row that is done would be a second deposit.
+    list.write(`${a},0.6,`, `${b},1,1`, `${c},0.25,`)
+    await cli.refused(list.args('deposit'), `:2: ${buyers[0]!.address} was begun with another amount`)
+    const other = await on.create({})
+    list.write(`${a},0.5,`)
+    await cli.refused(listed(other.id, 'three.csv').args('deposit'), 'was started with the raise')
+  })
+
+  it('refuses wrong rows with their places, and wallets that cannot pay, before anything is signed', async () => {
+    const on = await sales()
+    const { id } = await on.create({ max: String(20n * SOL) })
+    const [rich, poor] = [on.buyer(), on.buyer()]
+    const [a = '', b = ''] = names([rich, poor])
+    const list = listed(id, 'wrong.csv')
+    cli.file('open.json', JSON.stringify([...Keypair.generate().secretKey]), 0o644)
+    list.write(`${a},1,`, `nobody.json,1,`, `${a},2,1`, `${b},0,`, `${b},x,2`, `open.json,1,`, `,1,`, `${b},,`)
+    const said = await cli.refused(list.args('deposit'), ':3:1: there is no keypair at')
+    for (const fault of [
+      `:4:1: the key of ${rich.address} is in row 1 too, for the same round`,
+      `:5:${b.length + 2}: the amount must be more than 0`,
+      `:6:${b.length + 2}: the amount must be an amount like 1.5`,
+      `:6:${b.length + 4}: the round: the raise has one round`,
+      ':7:1: the keypair file',
+      ':8:1: the keypair is missing',
+      `:9:${b.length + 2}: the amount is missing`,
+    ])
+      expect(said).toContain(fault)
+    cli.file('wrong.csv', `wallet,amount\n${a},1\n`)
+    await cli.refused(list.args('deposit'), '"wallet" is not a column; they are keypair, amount, round')
+    cli.file('wrong.csv', `keypair,amount\n${a},1\n`)
+    await cli.refused(list.args('claim'), '"amount" is not a column; they are keypair, round')
+    await cli.refused(list.args('deposit', '-k', rich.file), '--keypair cannot be used with --from')
+    await cli.refused(
+      ['raises', 'deposit', id, '1', '--from', list.file],
+      'AMOUNT> cannot be used with --from'.slice(8),
+    )
+    const before = rich.lamports()
+    list.write(`${a},1,`, `${b},11,`)
+    await cli.refused(list.args('deposit'), `:3:1: ${poor.address} has 10 SOL, but 11.`)
+    expect(rich.lamports()).toBe(before)
+  })
+
+  it.each(['before', 'after'] as const)(
+    'is killed %s what it signed is sent, and deposits nothing twice',
+    async (holds) => {
+      const on = await sales()
+      const { id } = await on.create({})
+      const buyers = [on.buyer(), on.buyer()]
+      const [a, b] = names(buyers)
+      const list = listed(id, `killed-${holds}.csv`)
+      list.write(`${a},0.5,`, `${b},0.25,`)
+      let onHeld = () => {}
+      const held = new Promise<void>((settle) => {
+        onHeld = settle
+      })
+      const api = await meddling({ holds, onHeld: () => onHeld() })
+      const child = execa(process.execPath, [PROGRAM, ...list.args('deposit', '--yes')], {
+        ...{ cwd: cli.home, env: { ...cli.env, ...api.env }, extendEnv: false, reject: false },
+      })
+      await Promise.race([held, child.then(({ stderr }) => Promise.reject(new Error(stderr)))])
+      child.kill('SIGKILL')
+      await child
+      api.close()
+      const again = await list.run('deposit')
+      expect(again, again.stderr).toMatchObject({ exitCode: 0, deposited: 2, failed: 0 })
+      expect((await on.read(id)).deposited).toBe('750000000')
+      expect(await list.run('deposit')).toMatchObject({ deposited: 0, done_already: 2 })
+      expect((await on.read(id)).deposited).toBe('750000000')
+    },
+  )
+
+  it('refuses the row for which the API builds another amount, and goes on', async () => {
+    const on = await sales()
+    const { id } = await on.create({})
+    const buyers = [on.buyer(), on.buyer()]
+    const list = listed(id, 'lied.csv')
+    list.write(...names(buyers).map((file) => `${file},0.5,`))
+    const [cheated] = buyers
+    const asks = (body: string) => (body.includes(cheated!.address) ? body.replace('"500000000"', '"600000000"') : body)
+    const api = await meddling({ asks })
+    const { exitCode, stdout } = await cli.svc([...list.args('deposit', '--yes'), '--json'], { env: api.env })
+    api.close()
+    expect([exitCode, JSON.parse(stdout).buyers]).toMatchObject([
+      1,
+      [
+        { status: 'failed', error: expect.stringContaining('it would pay 0.6 SOL'), signature: null },
+        { status: 'deposited' },
+      ],
+    ])
+    expect((await on.read(id)).deposited).toBe('500000000')
+  })
+
+  it('withdraws amounts once and all of the rest, and claims for whoever has something', async () => {
+    const on = await sales()
+    const { id } = await on.create({ withdrawable: true, deposit_fee_bps: 0 })
+    const buyers = [on.buyer(), on.buyer(), on.buyer()]
+    const [a, b, c] = names(buyers)
+    const list = listed(id, 'out.csv')
+    list.write(`${a},1,`, `${b},1,`, `${c},1,`)
+    expect(await list.run('deposit')).toMatchObject({ deposited: 3 })
+    list.write(`${a},0.25,`, `${b},,`)
+    expect(await list.run('withdraw')).toMatchObject({ exitCode: 0, withdrawn: 2 })
+    expect(await list.run('withdraw')).toMatchObject({ exitCode: 0, done_already: 1, nothing_now: 1 })
+    expect((await on.read(id)).deposited).toBe('1750000000')
+    await on.end(id)
+    cli.file('out.csv', `keypair\n${[a, b, c].join('\n')}\n`)
+    const claimed = await list.run('claim')
+    expect(claimed).toMatchObject({ exitCode: 0, claimed: 3 })
+    const [first, emptied] = claimed.buyers
+    // The account of the one that has withdrawn everything is closed, which returns its rent.
+    expect(emptied).toMatchObject({ amount: '0', closes: true })
+    expect(on.units(buyers[0]!.key)).toBe(BigInt(first.amount))
+    expect(await list.run('claim')).toMatchObject({ exitCode: 0, claimed: 0, nothing_now: 3 })
+  })
+
+  it('takes back the deposits of a failed raise to the lamport', async () => {
+    const on = await sales()
+    const { id } = await on.create({})
+    const buyers = [on.buyer(), on.buyer()]
+    const list = listed(id, 'failed.csv')
+    const before = buyers.map(({ lamports }) => lamports())
+    list.write(...names(buyers).map((file) => `${file},0.3,`))
+    expect(await list.run('deposit')).toMatchObject({ deposited: 2 })
+    await on.end(id)
+    cli.file('failed.csv', `${names(buyers).join('\n')}\n`)
+    expect(await list.run('claim')).toMatchObject({ exitCode: 1, failed: 2 })
+    expect(await list.run('refund')).toMatchObject({ exitCode: 0, refunded: 2, buyers: [{ amount: '303030304' }, {}] })
+    expect(buyers.map(({ lamports }, i) => before[i]! - lamports())).toEqual([10_000n, 10_000n])
+    expect(await list.run('refund')).toMatchObject({ exitCode: 0, refunded: 0, nothing_now: 2 })
   })
 })

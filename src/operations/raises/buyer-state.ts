@@ -122,12 +122,15 @@ export function noDeposit(sale: Sale, bound: DepositBound, text: Text): ApiError
 export function noWithdrawal({ raise, escrow, at }: Sale): ApiError {
   const state = raiseStateAt(raise, at)
   const isOver = state === 'completed' || state === 'failed'
+  const hasNone = !isOver && raise.withdrawable && escrow?.deposited === 0n
   const why = isOver
     ? `it has ended${state === 'failed' ? ', and failed: take the refund (POST /v2/raises/{id}/refunds, `svc raises refund`)' : ', and its tokens can be claimed'}`
-    : raise.withdrawable && escrow?.deposited === 0n
+    : hasNone
       ? 'nothing is deposited'
       : 'it takes no withdrawals; if it fails, deposit and fee are returned'
-  return fault('id', `Nothing can be withdrawn from the raise ${raise.address}: ${why}`, { reason: 'not_withdrawable' })
+  return fault('id', `Nothing can be withdrawn from the raise ${raise.address}: ${why}`, {
+    reason: hasNone ? 'no_deposit' : 'not_withdrawable',
+  })
 }
 
 /** Why nothing can be claimed. `refund` is what can be taken back meanwhile. */

@@ -1,0 +1,286 @@
+/** `svc raises deposit|withdraw|claim|refund --from`: one act for each key of a CSV; no amount is paid twice. */
+import { ApiError } from '../../src/platform/errors.ts'
+import { Amount } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
+import { endOfSigned, type SignedSending } from '../lists/attempt.ts'
+import { fieldsOf, ListJournal } from '../lists/journal.ts'
+import { FAILED_WORDS, firstNotes, rowsOutcome } from '../lists/outcome.ts'
+import { patiently } from '../lists/patience.ts'
+import { doubtsAbout } from '../lists/proof.ts'
+import { oneByOne, runList } from '../lists/run.ts'
+import type { SignedEnd } from '../lists/until-ended.ts'
+import { trackedField } from '../signing/built-transactions.ts'
+import { refuseUnconfirmable } from '../signing/confirm.ts'
+import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
+import { signOne } from '../signing/device.ts'
+import type { SigningFlags } from '../signing/flags.ts'
+import { UnprovenEnd } from '../signing/following.ts'
+import { addFunds, type Funds, forecastFunds } from '../signing/funds.ts'
+import { previewLine, previewLines } from '../signing/preview.ts'
+import type { AgreedBuild } from '../signing/signed-run.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+import { counted } from '../ui/words.ts'
+import { type Answer, buildAct, fieldsOfAct, signAct } from './buyer-acts.ts'
+import { type BuyerList, type BuyerRow, readKeys } from './buyer-rows.ts'
+
+/** What was signed for a row with an amount, on disk before it is sent. */
+interface SentRow {
+  /** Raw units that the row asked for. */
+  units: string
+  /** What the API said about it. */
+  answer: Record<string, unknown>
+  sending: SignedSending
+  end?: SignedEnd['kind'] | undefined
+}
+
+interface ListRow extends BuyerRow {
+  /** Names the row in the journal. */
+  id: string
+  data: Answer | null
+  status: string
+  signature: string | null
+  error: string | null
+}
+
+interface BuyerRun extends Omit<BuyerList, 'journal'> {
+  flags: SigningFlags & { sign_unseen?: boolean; trust_journal?: boolean }
+  /** Null if no row has an amount: the chain shows what is left to do. */
+  journal: ListJournal<{ raise: string; cluster: string | null }, SentRow> | null
+}
+
+export async function runBuyers(session: Session, flags: BuyerRun['flags'], list: BuyerList): Promise<CommandOutcome> {
+  const cluster = await session.cluster()
+  if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
+  const todo = `to ${list.kind.name}`
+  const rows = (await readKeys(session, list)).map((row): ListRow => {
+    const id = `${row.act.sale.round} ${row.wallet}`
+    return { ...row, id, data: null, status: todo, signature: null, error: null }
+  })
+  const journal = rows.some(({ units }) => units !== null) ? buyerJournal(list, cluster) : null
+  journal?.refuseWhileHeld()
+  const run = { ...list, flags, journal }
+  await markDone(session, run, rows)
+  const { funds, notes: said } = await tryRows(session, run, rows)
+  const open = rows.filter(({ status }) => status === todo)
+  return runList(session, flags, {
+    question: `${open[0]?.act.what}${open.length > 1 ? `, and ${counted(open.length - 1, 'more row')} of ${list.file}` : ''}`,
+    isOpen: open.length > 0,
+    ...(journal === null ? {} : { begin: () => journal.begin() }),
+    preview: async () => ({
+      lines: [
+        previewLine('checked', 'here: each row before it is signed, as one key would be'),
+        previewLine('rows', `${rows.length}, of which ${open.length} are left to ${list.kind.name}`),
+        ...firstNotes(rows.map((row) => rowLine(row, todo))),
+        ...sumLines(open),
+        ...said.map((note) => previewLine('note', printable(note))),
+      ],
+      funds,
+      payer: '',
+      ...(journal === null ? {} : { journal: journal.file }),
+    }),
+    work: () =>
+      oneByOne(session, open, { nameOf: ({ wallet }) => wallet, work: (quiet, row) => doRow(quiet, run, row) }),
+    outcome: (notes) => outcomeOf(run, rows, notes),
+  })
+}
+
+export function buyerJournal({ kind, sale, file, journal }: BuyerList, cluster: string | null) {
+  const terms = { raise: sale.id, cluster }
+  return new ListJournal<typeof terms, SentRow>(journal ?? `${file}.${kind.name}.json`, terms, {
+    kind: `svc-raise-${kind.name}`,
+    command: `\`svc raises ${kind.name} --from\``,
+    doing: `${kind.name}ing`,
+    names: { raise: 'the raise', cluster: 'the cluster' },
+    anew: `${kind.name} once more`,
+    loss: `another --journal does every row again`,
+    isEntry({ units, sending, answer, end }) {
+      const { transaction, signature } = fieldsOf(sending)
+      const texts = [units, transaction, signature, fieldsOf(answer).amount]
+      return (
+        texts.every((each) => typeof each === 'string') &&
+        [undefined, 'confirmed', 'expired', 'failed'].includes(end as string | undefined)
+      )
+    },
+  })
+}
+
+/** What an earlier run has signed for the row, unless it has ended without effect. */
+function begunOf({ journal }: BuyerRun, { id, units }: ListRow): SentRow | null {
+  const sent = units === null ? undefined : journal?.entries.get(id)
+  return sent === undefined || sent.end === 'expired' || sent.end === 'failed' ? null : sent
+}
+
+/** Marks what an earlier run has done. Throws a usage problem if a row that it began has another amount now. */
+async function markDone(session: Session, run: BuyerRun, rows: readonly ListRow[]) {
+  const { kind, file } = run
+  for (const row of rows) {
+    const begun = begunOf(run, row)
+    if (begun === null) continue
+    if (begun.units !== String(row.units))
+      throw usage(`${file}:${row.line}: ${row.wallet} was begun with another amount in an earlier run`, {
+        param: '--from',
+        next: `put the amount back as it was, or name another --journal to ${kind.name} once more`,
+      })
+    row.signature = begun.sending.signature
+    row.data = begun.answer as unknown as Answer
+    if (begun.end === 'confirmed') row.status = `${kind.done} already`
+  }
+  await doubt(
+    session,
+    run,
+    rows.filter(({ status }) => status === `${kind.done} already`),
+  )
+}
+
+/** Marks rows as unknown whose transaction in the journal did something else, or is not on chain. */
+async function doubt(session: Session, { flags }: BuyerRun, rows: readonly ListRow[]) {
+  const done = rows.map(({ id, wallet, signature, act, data }) => ({
+    id,
+    signatures: [signature ?? ''],
+    demand: () => act.demand(signingFor(session, wallet, { guard: undefined, isRead: true }), data as Answer),
+  }))
+  const doubts = await doubtsAbout(session, done, { isTrusted: flags.trust_journal })
+  for (const row of rows) if (doubts.has(row.id)) Object.assign(row, { status: 'unknown', error: doubts.get(row.id) })
+}
+
+/** Builds each open row, and marks those that are refused. Throws a usage problem if wallets lack money. */
+async function tryRows(session: Session, { flags, file }: BuyerRun, rows: readonly ListRow[]) {
+  const built = new Map<string, string[]>()
+  const notes = new Set<string>()
+  const poor: string[] = []
+  const bar = session.ui.progress('Checking')
+  const open = rows.filter(({ data }) => data === null)
+  for (const [i, row] of open.entries()) {
+    const { act, wallet } = row
+    bar(i, open.length)
+    try {
+      const { data } = await patiently(session, () => buildAct(act, wallet, { ...flags, dry_run: true }))
+      const demand = await act.demand(signingFor(session, wallet, { guard: flags.guard }), data)
+      const checked = await checkedBuild(session, data.transaction, demand)
+      built.set(wallet, [...(built.get(wallet) ?? []), checked])
+      for (const note of data.warnings ?? []) notes.add(note)
+      row.data = data
+    } catch (error) {
+      const isApi = error instanceof ApiError && (error.code === 'bad_request' || error instanceof UnexpectedBuild)
+      if (!isApi) throw error
+      Object.assign(row, refusalOf(error, row))
+      if (error.details?.need !== undefined) poor.push(`${file}:${row.line}:1: ${row.error}`)
+    }
+  }
+  if (poor[0] !== undefined) throw usage(poor[0], { lines: poor })
+  const funds: Funds[] = []
+  // The transactions of one wallet are run one after another: it has at most one in each of five rounds.
+  for (const all of built.values()) funds.push(await patiently(session, () => forecastFunds(session, all)))
+  session.ui.clear()
+  // One that would fail is refused in its row, because each is simulated before it is signed.
+  return { funds: { ...addFunds(funds), fault: null }, notes: [...notes] }
+}
+
+/** Reasons of the API for which nothing is left to do. */
+const NOTHING = ['no_deposit', 'nothing_to_claim', 'too_early', 'no_refund']
+
+function refusalOf({ param, message, details }: ApiError, { units }: ListRow) {
+  const isNothing = units === null && NOTHING.includes(String(details?.reason))
+  return { status: isNothing ? 'nothing now' : 'failed', error: message.replace(`${param}: `, '') }
+}
+
+/** Does one row until it is confirmed. What an earlier run has signed for it is finished first. */
+async function doRow(session: Session, run: BuyerRun, row: ListRow): Promise<Partial<ListRow>> {
+  const { flags, journal, kind } = run
+  const { act, keypair } = row
+  const endOf = async (sent: SentRow, isNew: boolean) => {
+    const keep = (now: SentRow) => (row.units === null ? undefined : journal?.write(row.id, now))
+    if (isNew) keep(sent)
+    const end = await endOfSigned(session, sent.sending, isNew, { replacesUnseen: flags.sign_unseen })
+    keep({ ...sent, end: end.kind })
+    return end
+  }
+  const send = async ({ data, unsigned: built, demand }: AgreedBuild<Answer>) => {
+    const checked = await checkedBuild(session, built.transaction, demand)
+    const signed = await signOne(session, checked, { built, secretKeys: undefined, demand, keypair })
+    const sending = { ...signed, ...trackedField(data) }
+    Object.assign(row, { data, signature: signed.signature })
+    const end = await endOf({ units: String(row.units), answer: fieldsOfAct(act, data), sending }, true)
+    if (end.kind === 'failed') throw end.error
+    if (end.kind === 'expired')
+      throw failure(`${signed.signature} expired before it landed: run the same command again`)
+    return { signatures: [signed.signature], confirmed: null }
+  }
+  try {
+    const begun = begunOf(run, row)
+    if (begun !== null && (await endOf(begun, false)).kind === 'confirmed') {
+      row.status = kind.done
+      await doubt(session, run, [row])
+      return {}
+    }
+    // A device shows only a hash of a transaction with guards.
+    const guard = flags.guard ?? ((await session.wallet.isDevice(keypair)) ? 'off' : undefined)
+    await signAct(session, { ...flags, guard, keypair }, act, send)
+    return { status: kind.done }
+  } catch (error) {
+    if (error instanceof UnprovenEnd) return { status: 'unknown', error: error.message }
+    throw error
+  }
+}
+
+const amountOf = ({ data, units, act }: ListRow): Amount | null => {
+  const amount = data?.amount ?? units
+  return amount === null ? null : new Amount(amount, act.units.amount ?? 0)
+}
+const roundsOf = ({ sale }: Pick<BuyerRun, 'sale'>) => sale.raise.rounds.length
+
+function rowLine(row: ListRow, todo: string): string {
+  const { line, wallet, act, status, error } = row
+  const round = roundsOf(act) > 1 ? `  round ${act.sale.round}` : ''
+  const said = error === null ? '' : `: ${printable(error)}`
+  return previewLine(
+    `line ${line}`,
+    `${wallet}${round}  ${status === todo ? amountOf(row)?.grouped : `${status}${said}`}`,
+  )
+}
+
+/** What the act of one row shows, with the sums of all. */
+function sumLines(rows: readonly ListRow[]): string[] {
+  const [first] = rows
+  if (first?.data == null) return []
+  const sumOf = (name: string) =>
+    rows.reduce((sum, { data }) => sum + BigInt(String(data?.[name as keyof Answer] ?? 0)), 0n)
+  const sums = Object.keys(first.act.units).map((name) => [name, String(sumOf(name))])
+  return previewLines(first.act.preview({ ...first.data, ...Object.fromEntries(sums) }))
+}
+
+function outcomeOf(
+  { kind: { name, done }, sale, file, journal }: BuyerRun,
+  rows: readonly ListRow[],
+  notes: readonly string[],
+): CommandOutcome {
+  const { id, raise } = sale
+  const isOne = roundsOf({ sale }) === 1
+  return rowsOutcome({
+    rows,
+    fields: { id, mint: raise.mint, quote_mint: raise.quote_mint },
+    statuses: [
+      [done, done, done],
+      [`${done} already`, 'done_already', `${done} already`],
+      ['nothing now', 'nothing_now', 'have nothing now'],
+      [`to ${name}`, `to_${name}`, `to ${name}`],
+      ['unknown', 'unknown', 'not known'],
+      ['failed', 'failed', FAILED_WORDS],
+    ],
+    records: [
+      'buyers',
+      ({ line, wallet, act, data, status, signature, error }) => ({
+        ...{ line, wallet, round: act.sale.round, ...(data === null ? { amount: null } : fieldsOfAct(act, data)) },
+        ...{ status, signature, error },
+      }),
+    ],
+    columns: ['line', 'wallet', ...(isOne ? [] : ['round']), 'amount', 'status'],
+    cells: (row) => [row.line, row.wallet, ...(isOne ? [] : [row.act.sale.round]), amountOf(row), row.status],
+    file,
+    ...(journal === null ? {} : { journal: journal.file }),
+    notes,
+    isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
+  })
+}
