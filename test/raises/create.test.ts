@@ -127,7 +127,7 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
 
   it('of five rounds has the terms of the last build, and none while an earlier one can land', async () => {
     const it = await raisesOn(await startService())
-    const planned = rounds(5, { pool: POOL })
+    const planned = rounds(5, { pool: POOL, ends_at: isoOf(it.now() + HOUR) })
     const { id } = await it.build(planned)
     expect(await it.build(planned)).toMatchObject({ id })
     const other = { ...planned, pool: { ...POOL, fee_bps: 200 } }
