@@ -67,9 +67,9 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
   })
 
   it('opens a pool before the end, and says when trades begin', async () => {
-    const pool = { ...POOL, when: 'before_end', opens_after_seconds: 20 }
+    const pool = { ...POOL, when: 'before_end', opens_after_seconds: 15 }
     const on = await sale({ pool, lock_seconds: 0, release_bps: 10_000 }, '2')
-    on.at(Date.parse((await on.read(on.id)).ends_at) / 1_000 - 5)
+    on.at(Date.parse((await on.read(on.id)).ends_at) / 1_000 - 14)
     const { stdout, stderr } = await cli.svc(on.settle('--dry-run'))
     expect(stdout, stderr).toMatch(/ {2}trades +in the pool from .*; settle again before\n/)
   })

@@ -13,7 +13,7 @@ const [FALLING, AT_SCHEDULE] = [[10, 0, 16, 14, 0, 0, 0, 0, 0, 0, 1], 16]
 
 /** The tested build opens a pool at most 30 seconds ahead, so its trades begin soon after the end. */
 const early = {
-  pool: { ...POOL, when: 'before_end', opens_after_seconds: 20 },
+  pool: { ...POOL, when: 'before_end', opens_after_seconds: 15 },
   ...{ lock_seconds: 0, release_bps: 10_000 },
 }
 /** A trade before its time. */
@@ -152,7 +152,7 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     const { id } = await raises.create(early)
     const buyer = raises.buy(id, 2n * SOL)
     const end = Number(raises.read(id).endsAt)
-    raises.at(end - 5)
+    raises.at(end - 14)
     const tokens = raises.tokens()
     // The price is rounded up.
     const bought = 1_999_999_999_999n
@@ -164,7 +164,6 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     // The buyer has tokens now, and cannot open another pool.
     expect(raises.claim(id, buyer)).toBe(bought)
     // Nobody can move the price until the rest is added.
-    raises.at(end + 10)
     expect(await raises.trade(1_000n)).toEqual(CLOSED)
     const late = await raises.settle(id)
     expect(late).toMatchObject({ acts: ['withdraw', 'add_liquidity', 'lock_liquidity', 'unsold'], left: [] })
@@ -246,7 +245,7 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     const raises = await settledRaises()
     const { id } = await raises.create(early)
     raises.buy(id, 2n * SOL)
-    raises.at(Number(raises.read(id).endsAt) - 5)
+    raises.at(Number(raises.read(id).endsAt) - 14)
     await raises.settle(id)
     raises.at(Number(raises.read(id).endsAt) + 20)
     expect(await raises.trade(1_000n)).toBeNull()
