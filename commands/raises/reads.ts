@@ -17,7 +17,7 @@ const COLUMNS = ['id', 'mint', 'state', 'deposited', 'max', 'ends_at', 'settle_e
 
 /** The command for what can be done. */
 const commandFor = (act: string, by: string, id: string): string =>
-  `svc raises ${by === 'buyers' ? act : 'settle'} ${id}`
+  `svc raises ${by === 'buyers' || act === 'open' ? act : 'settle'} ${id}`
 
 function raiseRecord(raise: Raise) {
   const { rounds, due, pool, creator_vault, decimals, quote_decimals } = raise

@@ -133,7 +133,7 @@ const terms = {
 }
 
 const due = z.object({
-  act: z.enum([...SETTLEMENT_ACTS, ...BUYER_ACTS]),
+  act: z.enum(['open', ...SETTLEMENT_ACTS, ...BUYER_ACTS]),
   by: z.enum(['creator', 'buyers']),
   text: z.string(),
 })

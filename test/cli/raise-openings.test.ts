@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { merkleRootAddress, serverMetadataAddress } from '../../src/chain/programs/presale/index.ts'
 import { PRESALE } from '../../src/solana/programs/presale.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { walletOf } from '../merkle/reference.ts'
 import { listedRaise } from '../support/listed-raises.ts'
+import { hasProgram } from '../support/programs.ts'
 import { lacksPresale } from '../support/raises.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
+import { carryOutBy } from './vault.ts'
 
 const cli = commandLine()
 const URL = 'https://sale.example.com/raise'
@@ -174,6 +177,41 @@ describe.skipIf(lacksPresale !== '')(`svc raises open ${lacksPresale}`, () => {
     await cli.refused(it.open('--allowlist', file, '--raw'), 'this server has no public address', 2)
     await cli.refused(it.open('--url', URL), /--allowlist|--root/, 2)
     expect(existsSync(join(cli.home, 'public-none'))).toBe(false)
+  })
+})
+
+const lacksVault = lacksPresale !== '' || !hasProgram(PROGRAMS.squads.id)
+describe.skipIf(lacksVault)('svc raises open by a vault (needs Meteora Presale and Squads)', () => {
+  it('proposes the root and the URL, which are on chain once the members have executed it', async () => {
+    const [ada, ben] = [cli.keypair('ada.json'), cli.keypair('ben.json')]
+    const own = ['-k', ada.file]
+    for (const { address } of [ada, ben]) await cli.json(['localnet', 'airdrop', address, '100'])
+    const members = ['--member', `${ada.address}:propose,${ben.address}`, '--threshold', '1']
+    const { multisig, vault } = await cli.json(['multisig', 'create', ...members, ...own])
+    await cli.json(['localnet', 'airdrop', vault, '1'])
+    const token = ['tokens', 'create', '--name', 'Sale', '--symbol', 'SALE', '--uri', 'https://example.com/t.json']
+    const { mint } = await cli.json([...token, '--supply', '5000000', ...own])
+    await cli.json(['tokens', 'revoke', mint, 'mint', ...own, '--yes'])
+    const terms = ['--sale-mode', 'fixed_price', '--price', '0.001', '--min', '10', '--max', '80', '--ends', '7d']
+    const creating = ['raises', 'create', mint, ...terms, '--allowlist', '--creator-vault', multisig, ...own]
+    const { id } = await cli.json(creating)
+
+    const out = join(cli.home, 'of-vault')
+    const file = cli.file('of-vault.csv', `${A},20\n${B},30\n`)
+    const opening = ['raises', 'open', id, '--allowlist', file, '--decimals', '9', '--url', URL, '--squads', multisig]
+    const { proposal, ...proposed } = await cli.json([...opening, '--out', out, ...own])
+    expect(proposed).toMatchObject({ id, root_version: 0, url: URL, vault, approvals_needed: 1 })
+    const due = async () => (await cli.svc(['raises', 'get', id, '-o', 'table'])).stdout.replace(/\s+/g, ' ')
+    expect(await due()).toContain(
+      `creator: Open it to its allowlist: until then nobody can deposit (svc raises open ${id})`,
+    )
+    await carryOutBy(cli, daemon, proposal, [ben])
+    expect(await due()).toContain(`buyers: Deposit, with a proof of the allowlist (svc raises deposit ${id})`)
+    expect(await cli.json(['raises', 'get', id])).toMatchObject({ root: proposed.root, url: URL, creator: vault })
+    // The folder that was written with the proposal has the proofs of the root that it has put on chain.
+    const told = JSON.parse(readFileSync(join(out, id, '0', A), 'utf8'))
+    expect(told).toEqual(await (await fetch(`${daemon.url}/raise/${id}/0/${A}`)).json())
+    expect(told.merkle_root_config).toBe(merkleRootAddress(id, 0n))
   })
 })
 

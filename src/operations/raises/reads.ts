@@ -2,12 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { RaiseListed, Raise as RaiseRecord } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
-import {
-  type Raise,
-  type RaiseDecimals,
-  raiseStateAt,
-  serverMetadataAddress,
-} from '../../chain/programs/presale/index.ts'
+import { type Raise, type RaiseDecimals, raiseStateAt, readOpening } from '../../chain/programs/presale/index.ts'
 import { readMultisig } from '../../chain/programs/squads/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
@@ -16,7 +11,6 @@ import { addressBytes } from '../../solana/addresses.ts'
 import { tokenText } from '../../solana/amounts.ts'
 import { keyFault } from '../../solana/bare-addresses.ts'
 import { unlockText } from '../../solana/lock-schedule.ts'
-import { PRESALE } from '../../solana/programs/presale.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import { readMint } from '../../solana/token-accounts.ts'
 import { allowlistsOf } from '../../store/resources/raise-allowlists.ts'
@@ -43,14 +37,15 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
   ])
   const { raise, at } = found
   const pool = planOf(row)
-  const [accounts, settlement, vault] = await Promise.all([
-    accountsAt(chain, [raise.mint, raise.quoteMint, serverMetadataAddress(id)]),
+  const [accounts, opening, settlement, vault] = await Promise.all([
+    accountsAt(chain, [raise.mint, raise.quoteMint]),
+    raise.allowlist === 'none' ? null : readOpening(chain, id),
     readSettlement(chain, found, pool),
     creatorVaultOf(context, raise.creator, row),
   ])
-  const [token, quote] = accounts.slice(0, 2).map((account) => (account && readMint(account))?.decimals ?? 0)
+  const [token, quote] = accounts.map((account) => (account && readMint(account))?.decimals ?? 0)
   const decimals = { token: token ?? 0, quote: quote ?? 0 }
-  const metadata = PRESALE.decode('permissioned_server_metadata', accounts[2] ?? null)
+  const isShut = raise.allowlist === 'merkle' && opening?.roots.every((root) => root === null) === true
   const now = BigInt(at.unixSeconds)
   return {
     id,
@@ -69,13 +64,13 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
     unsold_done: raise.unsoldDone,
     root: lists[0]?.root ?? null,
     root_version: lists[0]?.version ?? null,
-    url: cleanLabel(metadata?.server_url, MOST_URL),
+    url: cleanLabel(opening?.url, MOST_URL),
     pool,
     pool_address: row?.pool_address ?? null,
     settle: row?.settle === 1,
     settle_error: row?.settle_error ?? null,
     creator_vault: vault,
-    due: [...buyersDue(raise, now), ...creatorsDue(settlement)],
+    due: [...(isShut ? openingDue(raise, now) : []), ...buyersDue(raise, now, isShut), ...creatorsDue(settlement)],
     created_at: row === null ? null : isoTime(row.created_at),
   }
 }
@@ -96,13 +91,17 @@ function stateText(raise: Raise, decimals: RaiseDecimals, now: bigint): string {
   }
 }
 
+/** Before the end, a raise without a root on chain waits for its creator. */
+const openingDue = ({ endsAt }: Raise, now: bigint): RaiseRecord['due'] =>
+  now >= endsAt ? [] : [{ act: 'open', by: 'creator', text: 'Open it to its allowlist: until then nobody can deposit' }]
+
 /** What buyers in general can do; GET /v2/raises/{id}/buyers/{wallet} says it of one. */
-function buyersDue(raise: Raise, now: bigint): RaiseRecord['due'] {
+function buyersDue(raise: Raise, now: bigint, isShut: boolean): RaiseRecord['due'] {
   const by = 'buyers' as const
   const state = raiseStateAt(raise, now)
   const due: RaiseRecord['due'] = []
   if (state === 'ongoing') {
-    const isOpen = raise.mode === 'pro_rata' || raise.deposited < raise.maximum
+    const isOpen = !isShut && (raise.mode === 'pro_rata' || raise.deposited < raise.maximum)
     const listed = raise.allowlist === 'none' ? '' : ', with a proof of the allowlist'
     if (isOpen) due.push({ act: 'deposit', by, text: `Deposit${listed}` })
     if (raise.withdrawable && raise.deposited > 0n) due.push({ act: 'withdraw', by, text: 'Withdraw a deposit' })
