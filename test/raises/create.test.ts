@@ -289,6 +289,9 @@ describe.skipIf(lacksPresale !== '')(`a raise of the platform wallet ${lacksPres
     expect(await it.rows()).toMatchObject([{ state: 'ongoing', deposited: '0', withdrawn: 0 }])
     const { data } = (await it.ask('GET', `/v2/raises?mint=${it.mint}`)).json
     expect(data).toMatchObject([{ id: made.id, state: 'ongoing', settle: true }])
+    // It could wait for approvals, so the one address of its payer is not for it.
+    const five = await it.ask('POST', '/v2/raises', it.body(rounds(5, { payer: wallet, mode: 'signed' })))
+    expect(five.json.error.message).toContain('send tx_version 1, or fewer rounds')
   })
 
   it('that waits for people has its row once it is signed, and is checked again before', async () => {

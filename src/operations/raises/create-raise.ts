@@ -92,9 +92,9 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
       if (hasRoom(made, envelope)) return { ...made, secretKeys: place.base === payer ? [] : [key.secretKey] }
       const smaller = placeOf(payer)
       const built = await buildCreation(envelope, smaller, terms, parties)
-      // A proposal can wait for days, and another build would meanwhile take its row.
-      const isUsed = context.vaultActing !== undefined || (await isTaken(chain, smaller))
-      if (isUsed || !hasRoom(built, envelope)) throw noRoom(made, envelope, terms)
+      // What waits for approvals can do so for days, and another build would meanwhile take its row.
+      const waits = context.vaultActing !== undefined || input.mode === 'signed'
+      if (waits || (await isTaken(chain, smaller)) || !hasRoom(built, envelope)) throw noRoom(made, envelope, terms)
       place = smaller
       return built
     },
