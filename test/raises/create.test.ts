@@ -34,6 +34,11 @@ const open = async (...options: Parameters<typeof raisesOn> extends [unknown, ..
 const FEE = 5_000n
 const POOL = { quote_bps: 5_000, reserve: '1000000000000' }
 
+const rounds = (count: number, more = {}) => ({
+  ...{ ...FIXED, allowlist: true, max: String(count * 1_000_000_000), ...more },
+  rounds: Array.from({ length: count }, () => ({ supply: '1000000000000', deposit_fee_bps: 100 })),
+})
+
 describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
   it.each([FIXED, PRO_RATA, FIRST_COME])(
     'of $sale_mode has on chain the terms, the tokens and the rent that were answered',
@@ -97,11 +102,6 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     expect(made).toMatchObject(answered)
     const read = await it.read(made.id)
     for (const field of SETTLED) expect([field, read[field]]).toEqual([field, made[field]])
-  })
-
-  const rounds = (count: number, more = {}) => ({
-    ...{ ...FIXED, allowlist: true, max: String(count * 1_000_000_000), ...more },
-    rounds: Array.from({ length: count }, () => ({ supply: '1000000000000', deposit_fee_bps: 100 })),
   })
 
   it('of five rounds fits version 0 with the payer as its base, and a second one needs version 1', async () => {
