@@ -21,7 +21,7 @@ import { mintState } from '../signing/token-state.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
-import { type AskedTerms, askedTerms, type RaiseUnits, requestedTerms, TERM_FLAGS } from './terms.ts'
+import { type AskedTerms, askedTerms, type RaiseUnits, TERM_FLAGS } from './terms.ts'
 
 interface Creation {
   terms: AskedTerms
@@ -235,7 +235,7 @@ export const createVerb = verb({
     const isVault = creator_vault !== undefined
     const asked = (id: string): Creation => ({ terms, mint, quoteMint: quote, creator: address, isVault, id })
     const request = {
-      ...{ mint, ...requestedTerms(terms, input), ...ofCreator },
+      ...{ mint, ...terms.request, ...ofCreator },
       ...(quote === WRAPPED_SOL ? {} : { quote_mint: quote }),
       ...(settle ? { settle } : {}),
     }

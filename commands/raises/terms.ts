@@ -1,7 +1,7 @@
 /** The terms of a new raise as people type them: as the program takes them, and as they are requested. */
 import type { RaisePool } from '../../src/api/raises.ts'
-import { costOf, priceOfText, type RaiseDecimals, tokensAt } from '../../src/solana/raise-amounts.ts'
-import type { RaiseMode, RaiseRound, RaiseTerms } from '../../src/solana/raises.ts'
+import type { RaiseDecimals } from '../../src/solana/raise-amounts.ts'
+import { type AskedRaise, type NewRaise, raiseTerms } from '../../src/solana/raise-terms.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { sentFor } from '../../src/solana/transfer-fees.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
@@ -26,8 +26,6 @@ const POOL_PLANS: Readonly<Record<string, Omit<RaisePool, 'reserve'>>> = {
     opens_after_seconds: 600,
   },
 }
-/** With a plan of a pool, nobody gets tokens for this time after the end. */
-const POOL_LOCK_SECONDS = 3_600n
 
 export const TERM_FLAGS = {
   sale_mode: required(choiceOf(['fixed_price', 'pro_rata', 'first_come'], 'How tokens are sold')),
@@ -73,11 +71,9 @@ export interface RaiseUnits {
   now: bigint
 }
 
-export interface AskedTerms extends RaiseTerms {
-  price: bigint | null
-  withdrawable: boolean
-  supply: bigint
-  rounds: RaiseRound[]
+export interface AskedTerms extends NewRaise {
+  /** The fields that say the terms, with what follows from defaults, so that nothing is left to the API. */
+  request: Omit<AskedRaise, 'rounds'> & { rounds?: (ReturnType<typeof limitsOf> & { supply: string })[] }
   pool: RaisePool | null
   /** Whether the chain's clock says the start or the end. */
   isByClock: boolean
@@ -87,67 +83,65 @@ export interface AskedTerms extends RaiseTerms {
 
 /** Throws a usage problem that names the flag that is wrong; the API knows which terms fit together. */
 export async function askedTerms(input: TermInput, units: RaiseUnits): Promise<AskedTerms> {
+  const { sale_mode, price, unsold, allowlist, withdrawable, starts, ends, release, release_at, lock, vesting } = input
   const { decimals, now } = units
-  const paid = (typed: string, shown: string) => amountOf(typed, input.raw ? 0 : decimals.quote, shown)
-  const [minimum, maximum] = [paid(input.min, '--min'), paid(input.max, '--max')]
-  const mode: RaiseMode = input.sale_mode
-  const typed = input.round === undefined ? [input] : roundsIn(input.round)
-  const sold = typed.map(({ supply }) =>
-    supply === undefined ? null : amountOf(supply, input.raw ? 0 : decimals.token, '--supply'),
-  )
-  const price = priceIn(mode, input.price, {
-    decimals,
-    maximum,
-    total: sold.reduce((sum: bigint, one) => sum + (one ?? 0n), 0n),
-  })
-  const least = price === null ? 1n : costOf(price, 1n)
-  const rounds = typed.map(({ buyer_min: low, buyer_max: high, deposit_fee: share }, i) => ({
-    supply: sold[i] ?? (price === null ? missingSupply() : tokensAt(price, maximum)),
-    buyerMin: low === undefined ? least : paid(low, '--buyer-min'),
-    buyerMax: high === undefined ? maximum : paid(high, '--buyer-max'),
-    feeBps: share === undefined ? 0 : basisPointsOf(share, '--deposit-fee', { least: 0, most: 5_000 }),
-  }))
-  const supply = rounds.reduce((sum, round) => sum + round.supply, 0n)
-  const pool = input.then_pool === undefined ? null : await poolPlan(input.then_pool, supply, units.fee)
-  const starts = input.starts === undefined ? now : requireMomentFrom(input.starts, '--starts', now)
-  const startsAt = starts > now ? starts : now
+  const isFixed = sale_mode === 'fixed_price'
+  const starting = starts === undefined ? now : requireMomentFrom(starts, '--starts', now)
+  const startsAt = starting > now ? starting : now
+  const endsAt = requireMomentFrom(ends, '--ends', startsAt)
+  const [paid, sold] = [input.raw ? 0 : decimals.quote, input.raw ? 0 : decimals.token]
+  const supplyOf = (typed: string) => amountOf(typed, sold, '--supply')
+  const asked = {
+    ...{ sale_mode, price, unsold, allowlist, early_end: !input.to_the_end },
+    ...{ min: amountOf(input.min, paid, '--min'), max: amountOf(input.max, paid, '--max') },
+    ...(input.round === undefined
+      ? { ...limitsOf(input, paid), supply: read(input.supply, supplyOf) }
+      : { rounds: roundsIn(input.round).map((of) => ({ ...limitsOf(of, paid), supply: supplyOf(of.supply ?? '') })) }),
+    starts_at: starts === undefined ? undefined : isoOf(startsAt),
+    ends_at: isoOf(endsAt),
+    release_bps: read(release, (typed) => basisPointsOf(typed, '--release', { least: 0, most: 10_000 })),
+    release_at: read(release_at, (typed) => isoOf(requireMomentFrom(typed, '--release-at', endsAt))),
+    lock_seconds: read(lock, (typed) => Number(requireSpan(typed, '--lock'))),
+    vesting_seconds: read(vesting, (typed) => Number(requireSpan(typed, '--vesting'))),
+    withdrawable: isFixed || withdrawable ? withdrawable : undefined,
+  }
+  const sale = raiseTerms(asked, units)
+  if (!isFixed && price !== undefined)
+    throw usage('--price is only for --sale-mode fixed_price: here the deposits make the price', { param: '--price' })
+  if (isFixed && sale.price === null)
+    throw usage(`--price must be a number like 0.001, not "${price ?? ''}"`, { param: '--price' })
+  if (sale.rounds.some(({ supply }) => supply === 0n))
+    throw usage('--supply says how many tokens are for sale: without a fixed price none follows', { param: '--supply' })
+  const pool = input.then_pool === undefined ? undefined : await poolPlan(input.then_pool, sale.supply, units.fee)
+  const terms = raiseTerms({ ...asked, pool }, units)
+  const { releaseBps: release_bps, lockSeconds, vestingSeconds } = terms
   return {
-    ...{ mode, minimum, maximum, price, supply, rounds, pool, startsAt },
-    ...{ unsold: input.unsold ?? 'return', allowlist: input.allowlist ? 'merkle' : 'none' },
-    earlyEnd: mode !== 'pro_rata' && !input.to_the_end,
-    withdrawable: mode === 'pro_rata' || input.withdrawable,
-    ...releaseIn(input, {
-      endsAt: requireMomentFrom(input.ends, '--ends', startsAt),
-      isPlanned: pool?.when === 'after',
-    }),
-    startsNow: starts <= now,
-    isByClock: starts <= now || [input.starts ?? '', input.ends].some((time) => spanOf(time) !== null),
+    ...terms,
+    request: {
+      ...{ ...asked, pool, release_bps },
+      ...{ lock_seconds: Number(lockSeconds), vesting_seconds: Number(vestingSeconds) },
+    },
+    pool: pool ?? null,
+    startsNow: starting <= now,
+    isByClock: starting <= now || [starts ?? '', ends].some((time) => spanOf(time) !== null),
   }
 }
 
-function amountOf(typed: string, digits: number, shown: string): bigint {
+function amountOf(typed: string, digits: number, shown: string): string {
   const amount = rawUnits(typed, digits, shown)
-  if (amount > 0n && amount <= MAX_U64) return amount
+  if (amount > 0n && amount <= MAX_U64) return String(amount)
   throw usage(`${shown} must be more than 0, and at most ${MAX_U64} raw units`, { param: shown })
 }
 
-const missingSupply = (): never => {
-  throw usage('--supply says how many tokens are for sale: without a fixed price none follows', { param: '--supply' })
-}
+const read = <T>(typed: string | undefined, as: (typed: string) => T): T | undefined =>
+  typed === undefined ? undefined : as(typed)
 
-function priceIn(
-  mode: RaiseMode,
-  typed: string | undefined,
-  { decimals, maximum, total }: { decimals: RaiseDecimals; maximum: bigint; total: bigint },
-): bigint | null {
-  if (mode !== 'fixed_price') {
-    if (typed === undefined) return null
-    throw usage('--price is only for --sale-mode fixed_price: here the deposits make the price', { param: '--price' })
-  }
-  const price = typed === undefined ? total && ((maximum << 64n) + total - 1n) / total : priceOfText(typed, decimals)
-  if (price) return price
-  throw usage(`--price must be a number like 0.001, not "${typed ?? ''}"`, { param: '--price' })
-}
+/** What a round, or a raise without rounds, says of its buyers. */
+const limitsOf = ({ buyer_min, buyer_max, deposit_fee }: TypedRound, digits: number) => ({
+  buyer_min: read(buyer_min, (typed) => amountOf(typed, digits, '--buyer-min')),
+  buyer_max: read(buyer_max, (typed) => amountOf(typed, digits, '--buyer-max')),
+  deposit_fee_bps: read(deposit_fee, (typed) => basisPointsOf(typed, '--deposit-fee', { least: 0, most: 5_000 })) ?? 0,
+})
 
 type TypedRound = Partial<Record<'supply' | 'buyer_min' | 'buyer_max' | 'deposit_fee', string | undefined>>
 
@@ -171,20 +165,6 @@ function roundsIn(parts: readonly string[]): TypedRound[] {
   return rounds
 }
 
-type Release = Pick<AskedTerms, 'endsAt' | 'releaseBps' | 'releaseAt' | 'lockSeconds' | 'vestingSeconds'>
-
-function releaseIn(
-  { release, release_at, lock, vesting }: TermInput,
-  { endsAt, isPlanned }: { endsAt: bigint; isPlanned: boolean },
-): Release {
-  const lockSeconds = lock === undefined ? (isPlanned ? POOL_LOCK_SECONDS : 0n) : requireSpan(lock, '--lock')
-  const vestingSeconds = vesting === undefined ? 0n : requireSpan(vesting, '--vesting')
-  const usual = lockSeconds + vestingSeconds > 0n ? 0 : 10_000
-  const releaseBps = release === undefined ? usual : basisPointsOf(release, '--release', { least: 0, most: 10_000 })
-  const at = release_at === undefined ? endsAt : requireMomentFrom(release_at, '--release-at', endsAt)
-  return { endsAt, lockSeconds, vestingSeconds, releaseBps, releaseAt: releaseBps === 0 ? 0n : at }
-}
-
 /** A plan by its name or in a file. Throws a usage problem that names the field that is wrong. */
 async function poolPlan(named: string, supply: bigint, fee: TransferFee | null): Promise<RaisePool> {
   if (Object.hasOwn(POOL_PLANS, named)) {
@@ -206,33 +186,5 @@ async function poolPlan(named: string, supply: bigint, fee: TransferFee | null):
     return validateInput(raisePool, JSON.parse(content))
   } catch (error) {
     throw refuse(error instanceof SyntaxError ? 'is not JSON' : (error as Error).message)
-  }
-}
-
-/** The request, with what follows from defaults said, so that nothing is left to the API. */
-export function requestedTerms(terms: AskedTerms, input: TermInput) {
-  const { mode, price, rounds, pool, allowlist } = terms
-  const fields = rounds.map((round, i) => {
-    const typed = input.round === undefined ? input : (roundsIn(input.round)[i] ?? {})
-    return {
-      ...(typed.buyer_min === undefined ? {} : { buyer_min: String(round.buyerMin) }),
-      ...(typed.buyer_max === undefined ? {} : { buyer_max: String(round.buyerMax) }),
-      deposit_fee_bps: round.feeBps,
-      supply: String(round.supply),
-    }
-  })
-  const { supply, ...single } = fields[0] ?? { supply: '', deposit_fee_bps: 0 }
-  return {
-    ...{ sale_mode: mode, min: String(terms.minimum), max: String(terms.maximum), ends_at: isoOf(terms.endsAt) },
-    ...(input.round === undefined ? single : { rounds: fields }),
-    ...(input.round === undefined && input.price === undefined ? { supply } : {}),
-    ...(price === null || input.price === undefined ? {} : { price: input.price }),
-    ...(input.starts === undefined ? {} : { starts_at: isoOf(terms.startsAt) }),
-    ...{ release_bps: terms.releaseBps, lock_seconds: Number(terms.lockSeconds) },
-    ...{ vesting_seconds: Number(terms.vestingSeconds), unsold: terms.unsold, early_end: !input.to_the_end },
-    ...(input.release_at === undefined ? {} : { release_at: isoOf(terms.releaseAt) }),
-    ...(mode === 'fixed_price' || input.withdrawable ? { withdrawable: input.withdrawable } : {}),
-    ...{ allowlist: allowlist !== 'none' },
-    ...(pool === null ? {} : { pool }),
   }
 }

@@ -1,139 +1,92 @@
 /** Checks the terms of a new raise: by the program's rules, and against what it permits although somebody would lose by it. */
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
-import {
-  leastAmount,
-  PRICE_ONE,
-  priceOfText,
-  priceText,
-  type RaiseDecimals,
-  type RaiseRound,
-  type RaiseTerms,
-  tokensAt,
-  wholePart,
-} from '../../chain/programs/presale/index.ts'
+import { leastAmount, priceText, type RaiseDecimals, tokensAt, wholePart } from '../../chain/programs/presale/index.ts'
 import { DAY_SECONDS } from '../../platform/timing.ts'
 import { groupedDecimalOf, tokenText } from '../../solana/amounts.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { planFault } from '../../solana/raise-pool.ts'
+import { type NewRaise, raiseTerms } from '../../solana/raise-terms.ts'
 import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
 import { fault } from '../locks/checks.ts'
 import { fieldFault, refuseFirst, saidOf } from '../sentences.ts'
 
+export type { NewRaise } from '../../solana/raise-terms.ts'
 export type CreateInput = Input<Api['raises']['create']>
-
-/** What the creation of a raise says, but for the parties. */
-export interface NewRaise extends RaiseTerms {
-  /** Quote units for a token unit, times 2^64; null unless the price is fixed. */
-  price: bigint | null
-  /** Whether buyers may withdraw deposits before the end. */
-  withdrawable: boolean
-  rounds: RaiseRound[]
-  supply: bigint
-}
 
 const WHOLE_BPS = 10_000
 const LEAST_SECONDS = 60n
 const MOST_SECONDS = 30n * BigInt(DAY_SECONDS)
 /** Lock and vesting together are shorter. */
 const TEN_YEARS = 3_650n * BigInt(DAY_SECONDS)
-/** With a plan of a pool, nobody gets tokens for this time after the end. */
-const POOL_LOCK_SECONDS = 3_600n
 /** A settlement needs some minutes, those of approvers more. */
 const SHORT_LOCK_SECONDS = 600n
 
-const sumOf = (parts: readonly bigint[]): bigint => parts.reduce((sum, part) => sum + part, 0n)
-const secondsOf = (time: string): bigint => BigInt(Math.floor(Date.parse(time) / 1_000))
-
 /** `now` is the chain's clock in Unix seconds. Throws bad_request that names the field and the way out. */
-export function checkedTerms(
-  input: CreateInput,
-  { now, decimals }: { now: bigint; decimals: RaiseDecimals },
-): NewRaise {
-  const { sale_mode: mode, allowlist } = input
-  const [minimum, maximum] = [BigInt(input.min), BigInt(input.max)]
+export function checkedTerms(input: CreateInput, at: { now: bigint; decimals: RaiseDecimals }): NewRaise {
+  const terms = raiseTerms(input, at)
+  const { mode, minimum, maximum } = terms
   refuseFirst(
     minimum > maximum && `min: ${minimum} is more than the ${maximum} of max`,
     mode === 'fixed_price' &&
       minimum === maximum &&
       'min: at a fixed price it must be less than max, because a rest that buys no whole unit could keep the raise from its minimum',
     input.rounds !== undefined &&
-      !allowlist &&
+      !input.allowlist &&
       'rounds: several rounds need an allowlist, which says who is in which: send allowlist: true',
   )
-  const { price, supplies } = saleOf(input, maximum, decimals)
-  const rounds = roundsOf(input, { price, maximum, supplies })
-  requireFillable(mode, { price, minimum, maximum, rounds })
-  const times = timesOf(input, now)
-  return {
-    ...{ mode, minimum, maximum, price, rounds, supply: sumOf(supplies), unsold: input.unsold },
-    ...{ allowlist: allowlist ? 'merkle' : 'none', withdrawable: withdrawableOf(input) },
-    // Pro rata, the maximum ends nothing.
-    earlyEnd: mode !== 'pro_rata' && input.early_end,
-    ...times,
-    ...releaseOf(input, times.endsAt),
-  }
+  requireSale(input, terms)
+  requireRounds(input, terms)
+  requireFillable(terms)
+  requireTimes(terms, at.now)
+  requirePlan(input, terms)
+  requireRelease(input, terms)
+  requireWithdrawable(input)
+  return terms
 }
 
-/** The price and the tokens of each round. */
-function saleOf(
-  input: CreateInput,
-  maximum: bigint,
-  decimals: RaiseDecimals,
-): { price: bigint | null; supplies: bigint[] } {
-  const { sale_mode: mode, price: text, supply, rounds } = input
-  const given = rounds?.map((round) => BigInt(round.supply)) ?? (supply === undefined ? [] : [BigInt(supply)])
-  const total = sumOf(given)
+/** The price and the tokens for sale. */
+function requireSale({ price: text, supply, rounds }: CreateInput, { mode, price, maximum, ...terms }: NewRaise): void {
   const isFixed = mode === 'fixed_price'
   refuseFirst(
     rounds !== undefined && supply !== undefined && 'supply: with rounds it is the sum of theirs: leave it out',
-    total > MAX_U64 && `rounds: together they sell ${total}, more than a vault can hold (${MAX_U64})`,
+    rounds !== undefined &&
+      terms.supply > MAX_U64 &&
+      `rounds: together they sell ${terms.supply}, more than a vault can hold (${MAX_U64})`,
     !isFixed &&
       text !== undefined &&
       'price: only a fixed_price raise has one: leave it out, because here the deposits make the price',
-    !isFixed && total === 0n && 'supply: send how many raw units of the token are for sale',
+    !isFixed && terms.supply === 0n && 'supply: send how many raw units of the token are for sale',
     isFixed &&
       rounds === undefined &&
       (text === undefined) === (supply === undefined) &&
       'price: send either price or supply: with max, each follows from the other',
+    isFixed && (price === null || price > MAX_U128) && `price: ${text} is out of the range of the program`,
   )
-  if (!isFixed) return { price: null, supplies: given }
-  const price = text === undefined ? (maximum * PRICE_ONE + total - 1n) / total : priceOfText(text, decimals)
-  if (price === null || price > MAX_U128) throw fieldFault(`price: ${text} is out of the range of the program`)
+  if (price === null) return
   const needed = tokensAt(price, maximum)
   refuseFirst(
     needed === 0n && `max: ${maximum} buys less than one raw unit of the token at this price`,
     needed > MAX_U64 && `price: ${maximum} would buy ${needed} raw units, more than a vault can hold`,
   )
-  if (given.length === 0) return { price, supplies: [needed] }
-  if (total >= needed) return { price, supplies: given }
+  if (terms.supply >= needed) return
   throw fieldFault(
-    `rounds: at this price max buys ${needed} raw units, and the rounds have ${total}: raise their supply, or lower max`,
+    `rounds: at this price max buys ${needed} raw units, and the rounds have ${terms.supply}: raise their supply, or lower max`,
     { needed: String(needed) },
   )
 }
 
-interface Sale {
-  price: bigint | null
-  maximum: bigint
-  supplies: readonly bigint[]
-}
-
 /** The program sets the limits of buyers itself if there is an allowlist, whose lines have caps. */
-function roundsOf(input: CreateInput, { price, maximum, supplies }: Sale): RaiseRound[] {
+function requireRounds(input: CreateInput, { price, maximum, rounds }: NewRaise): void {
   const beside = (['buyer_min', 'buyer_max'] as const).find((name) => input[name] !== undefined)
   const moved = beside ?? (input.deposit_fee_bps > 0 ? 'deposit_fee_bps' : undefined)
   refuseFirst(
     input.rounds !== undefined && moved !== undefined && `${moved}: each round has its own: send it in rounds`,
   )
   const least = leastAmount(price, 1n)
-  return supplies.map((supply, i) => {
-    const asked = input.rounds?.[i] ?? input
-    const named = (name: string) => (input.rounds === undefined ? name : `rounds.${i}.${name}`)
-    const [min, max] = [named('buyer_min'), named('buyer_max')]
-    const buyerMin = BigInt(asked.buyer_min ?? least)
-    const buyerMax = BigInt(asked.buyer_max ?? maximum)
-    const demanded = (field: string, must: bigint) =>
+  for (const [i, { buyerMin, buyerMax }] of rounds.entries()) {
+    const [min, max] = ['buyer_min', 'buyer_max'].map((name) => (input.rounds ? `rounds.${i}.${name}` : name))
+    const demanded = (field: string | undefined, must: bigint) =>
       `${field}: with an allowlist the program demands ${must}: leave it out, and put each wallet's cap into the list`
     refuseFirst(
       input.allowlist && buyerMin !== least && demanded(min, least),
@@ -142,14 +95,11 @@ function roundsOf(input: CreateInput, { price, maximum, supplies }: Sale): Raise
       buyerMax > maximum && `${max}: ${buyerMax} is more than the ${maximum} of max`,
       buyerMin > buyerMax && `${min}: ${buyerMin} is more than the ${buyerMax} of buyer_max`,
     )
-    return { supply, buyerMin, buyerMax, feeBps: asked.deposit_fee_bps }
-  })
+  }
 }
 
-type Filled = Pick<NewRaise, 'price' | 'minimum' | 'maximum' | 'rounds'>
-
 /** A rest below the least of a buyer stays, unless somebody who has deposited may deposit more (6019). */
-function requireFillable(mode: CreateInput['sale_mode'], { price, minimum, maximum, rounds }: Filled): void {
+function requireFillable({ mode, price, minimum, maximum, rounds }: NewRaise): void {
   if (mode === 'pro_rata') return
   const entry = rounds.reduce((most, { buyerMin }) => {
     const least = leastAmount(price, buyerMin)
@@ -173,11 +123,7 @@ function requireFillable(mode: CreateInput['sale_mode'], { price, minimum, maxim
   )
 }
 
-/** The program takes a start in the past as now. */
-function timesOf({ starts_at, ends_at }: CreateInput, now: bigint): Pick<NewRaise, 'startsAt' | 'endsAt'> {
-  const asked = starts_at === undefined ? now : secondsOf(starts_at)
-  const startsAt = asked > now ? asked : now
-  const endsAt = secondsOf(ends_at)
+function requireTimes({ startsAt, endsAt }: NewRaise, now: bigint): void {
   const clock = `; the chain's clock shows ${isoSeconds(now)}`
   const lasts = endsAt - startsAt
   refuseFirst(
@@ -185,42 +131,10 @@ function timesOf({ starts_at, ends_at }: CreateInput, now: bigint): Pick<NewRais
     (lasts < LEAST_SECONDS || lasts > MOST_SECONDS) &&
       `ends_at: must be from 60 seconds to 30 days after the start, ${isoSeconds(startsAt)}${clock}`,
   )
-  return { startsAt, endsAt }
 }
-
-type Release = Pick<NewRaise, 'releaseBps' | 'releaseAt' | 'lockSeconds' | 'vestingSeconds'>
 
 /** Whoever claims a token before the pool is open can open the only pool of the pair, at any price. */
-function releaseOf(input: CreateInput, endsAt: bigint): Release {
-  const isBefore = input.pool?.when === 'after'
-  const lockSeconds =
-    input.lock_seconds === undefined ? (isBefore ? POOL_LOCK_SECONDS : 0n) : BigInt(input.lock_seconds)
-  const vestingSeconds = BigInt(input.vesting_seconds)
-  const later = lockSeconds + vestingSeconds
-  const releaseBps = input.release_bps ?? (later > 0n ? 0 : WHOLE_BPS)
-  const releaseAt = input.release_at === undefined ? endsAt : secondsOf(input.release_at)
-  requirePlan(input, { mode: input.sale_mode, endsAt, releaseBps, releaseAt, lockSeconds })
-  const last = endsAt + later
-  const until = later === 0n ? '' : `, to the end of vesting, ${isoSeconds(last)}`
-  refuseFirst(
-    later >= TEN_YEARS && 'vesting_seconds: with lock_seconds it must be less than ten years',
-    releaseBps === WHOLE_BPS &&
-      later > 0n &&
-      'release_bps: all is released at once, so nothing is left to lock or to vest: lower it, or leave lock_seconds and vesting_seconds out',
-    releaseBps < WHOLE_BPS &&
-      later === 0n &&
-      'release_bps: the rest must be locked or vest: send lock_seconds or vesting_seconds too',
-    input.release_at !== undefined &&
-      releaseBps === 0 &&
-      'release_at: nothing is released at once: send release_bps too, or leave it out',
-    (releaseAt < endsAt || releaseAt > last) &&
-      `release_at: must be from the end of the raise, ${isoSeconds(endsAt)}${until}`,
-  )
-  const isAtOnce = input.release_at !== undefined || releaseBps > 0
-  return { releaseBps, releaseAt: isAtOnce ? releaseAt : 0n, lockSeconds, vestingSeconds }
-}
-
-function requirePlan({ pool }: CreateInput, terms: Parameters<typeof planFault>[1]): void {
+function requirePlan({ pool }: CreateInput, terms: NewRaise): void {
   if (pool === undefined) return
   const found = planFault(pool, terms)
   if (found !== null) {
@@ -235,13 +149,36 @@ function requirePlan({ pool }: CreateInput, terms: Parameters<typeof planFault>[
   )
 }
 
+function requireRelease({ release_at }: CreateInput, { endsAt, releaseBps, releaseAt, ...terms }: NewRaise): void {
+  const later = terms.lockSeconds + terms.vestingSeconds
+  const until = later === 0n ? '' : `, to the end of vesting, ${isoSeconds(endsAt + later)}`
+  refuseFirst(
+    later >= TEN_YEARS && 'vesting_seconds: with lock_seconds it must be less than ten years',
+    releaseBps === WHOLE_BPS &&
+      later > 0n &&
+      'release_bps: all is released at once, so nothing is left to lock or to vest: lower it, or leave lock_seconds and vesting_seconds out',
+    releaseBps < WHOLE_BPS &&
+      later === 0n &&
+      'release_bps: the rest must be locked or vest: send lock_seconds or vesting_seconds too',
+    release_at !== undefined &&
+      releaseBps === 0 &&
+      'release_at: nothing is released at once: send release_bps too, or leave it out',
+    releaseBps > 0 &&
+      (releaseAt < endsAt || releaseAt > endsAt + later) &&
+      `release_at: must be from the end of the raise, ${isoSeconds(endsAt)}${until}`,
+  )
+}
+
 /** Only a fixed price leaves the choice. */
-function withdrawableOf({ sale_mode: mode, withdrawable }: CreateInput): boolean {
-  if (mode === 'fixed_price') return withdrawable ?? false
+function requireWithdrawable({ sale_mode: mode, withdrawable }: CreateInput): void {
   const must = mode === 'pro_rata'
-  if (withdrawable === undefined || withdrawable === must) return must
   const how = must ? 'can always withdraw before the end' : 'can never withdraw'
-  throw fieldFault(`withdrawable: buyers of a ${mode} raise ${how}: leave it out`)
+  refuseFirst(
+    mode !== 'fixed_price' &&
+      withdrawable !== undefined &&
+      withdrawable !== must &&
+      `withdrawable: buyers of a ${mode} raise ${how}: leave it out`,
+  )
 }
 
 /** What is accepted but should be known before anybody signs. */
