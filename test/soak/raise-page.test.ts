@@ -8,28 +8,33 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { createHttpServer } from '../../daemon/http-server.ts'
 import { raiseEscrowAddress } from '../../src/chain/programs/presale/index.ts'
+import { buildMultisigCreation, readSquadsSettings } from '../../src/chain/programs/squads/index.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { decodeRaise, decodeRaiseEscrow } from '../../src/solana/raises.ts'
+import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { insertRaise } from '../../src/store/resources/raises.ts'
 import { hasChromium, launchChromium, violationsOn } from '../support/browser.ts'
 import { type FileServer, serveFiles, writeSite } from '../support/claim-site.ts'
 import { type FaultyRpc, serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { lamportsOf, unitsIn } from '../support/gold.ts'
+import { withFee } from '../support/locks.ts'
 import { listening } from '../support/ports.ts'
 import { hasProgram } from '../support/programs.ts'
 import { openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
 import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
+import { member } from '../support/squads.ts'
 import { type StandardWalletOptions, standardWallet } from '../support/standard-wallet.ts'
-import { addressOf, SOL, walletOn } from '../support/wallets.ts'
+import { addressOf, SOL, signWith, walletOn } from '../support/wallets.ts'
 
 const PAGE = resolve(import.meta.dirname, '../../dist/raise-page')
 const WAIT_MS = 40_000
+const TOKEN_2022 = spl.TOKEN_2022_PROGRAM_ID
 const isReady = hasChromium && hasProgram(PROGRAMS.presale.id)
 
 describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presale)', () => {
   const data = makeFolder()
-  const pictures = process.env.SVC_TEST_PICTURES || data
+  const folder = process.env.SVC_TEST_PICTURES || data
   let service: Service
   let chain: LocalChain
   let rpc: FaultyRpc
@@ -52,7 +57,7 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
       await app.close()
     }
     browser = await launchChromium()
-    mkdirSync(pictures, { recursive: true })
+    mkdirSync(folder, { recursive: true })
     ticking = setInterval(() => chain.advance(0.2), 200)
   }, 120_000)
   afterEach(async () => {
@@ -73,12 +78,12 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
     lines = new Map<string, Buffer>(),
     vault: object | null = null,
   ): Promise<FileServer> {
-    const folder = makeFolder()
-    writeSite(folder, new Map([...raiseFiles(chain.genesisHash, raise.id, rpc.url, vault), ...lines]))
-    const server = await serveFiles(folder, PAGE)
+    const site = makeFolder()
+    writeSite(site, new Map([...raiseFiles(chain.genesisHash, raise.id, rpc.url, vault), ...lines]))
+    const server = await serveFiles(site, PAGE)
     cleanups.push(async () => {
       await server.close()
-      removeFolder(folder)
+      removeFolder(site)
     })
     return server
   }
@@ -142,7 +147,7 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
   }
   const deposit = async (page: Page, amount: string, round = 0) => {
     await page.locator(`#deposit-${round}`).fill(amount, { timeout: WAIT_MS })
-    await press(page, 'Deposit')
+    await page.locator(`form:has(#deposit-${round}) button`).click()
   }
   const escrowOf = ({ id }: SolRaise, key: Keypair, round = 0) => {
     const address = raiseEscrowAddress(id, addressOf(key), round)
@@ -150,7 +155,17 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
   }
   const overflow = (page: Page) =>
     page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-  const picture = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  const picture = (page: Page, name: string) => page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+
+  /** The page at each width, of which nothing may be wider. */
+  async function pictures(page: Page, name: string) {
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 844 })
+      expect([name, width, await overflow(page)]).toEqual([name, width, 0])
+      await picture(page, `${name}-${width}`)
+    }
+    expect(await violationsOn(page)).toEqual([])
+  }
 
   it('shows a raise without a wallet, in both languages, light and dark, from 390 to 1280 pixels', async () => {
     const { url } = await serve(openSolRaise(chain))
@@ -260,5 +275,125 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
     const refusal = deceived.page.getByText('The allowlist of this page is not the one on the chain')
     await refusal.waitFor({ timeout: WAIT_MS })
     expect(await deceived.page.locator('#deposit-0').count()).toBe(0)
+  })
+
+  it('says what arrives of a token that keeps a fee of each transfer', async () => {
+    const raise = openSolRaise(chain, { options: withFee(100, 10n ** 12n) })
+    const key = buyer()
+    const { page, complaints } = await open((await serve(raise)).url, key)
+    expect(await page.locator('#sale').textContent()).toContain('1 % of each transfer, at most 1,000')
+    await connect(page)
+    await page.locator('#deposit-0').fill('3', { timeout: WAIT_MS })
+    expect(await page.locator('#deposit-0-effect').textContent()).toMatch(/this buys 299\.9.* 296\.9.* arrive/)
+    await pictures(page, 'fee')
+    await deposit(page, '3')
+    await confirmed(page)
+    chain.advance(3_601)
+    await press(page, 'Check again')
+    await page.getByRole('button', { name: /^Claim 296\.9/ }).waitFor({ timeout: WAIT_MS })
+    await pictures(page, 'fee-claim')
+    await press(page, /^Claim 296\.9/)
+    await confirmed(page, 2)
+    const account = spl.getAssociatedTokenAddressSync(new PublicKey(raise.mint), key.publicKey, false, TOKEN_2022)
+    expect(unitsIn(chain, account)).toBe(296_999_999_999n)
+    expect(complaints).toEqual([])
+  })
+
+  it('shows the cap of each of two rounds, and deposits in both', async () => {
+    const round = { supply: 500n * 10n ** 9n, buyerMin: 1n, buyerMax: 10n * SOL, feeBps: 100 }
+    const rounds = [round, { ...round, feeBps: 0 }]
+    const raise = openSolRaise(chain, { allowlist: 'merkle', mode: 'pro_rata', rounds })
+    const [key, other] = [buyer(), buyer()]
+    const lines = [
+      { wallet: addressOf(key), round: 0, cap: SOL },
+      { wallet: addressOf(key), round: 1, cap: 2n * SOL },
+      { wallet: addressOf(other), round: 1, cap: SOL },
+    ]
+    const { url } = await serve(raise, openToList(chain, raise, lines))
+    const { page, complaints } = await open(url, key)
+    await connect(page)
+    await page.locator('#deposit-1').waitFor({ timeout: WAIT_MS })
+    const parts = await page.locator('.entitlement').allTextContents()
+    expect(parts).toEqual([
+      expect.stringMatching(/^Round 1.*at most1 SOL/),
+      expect.stringMatching(/^Round 2.*at most2 SOL/),
+    ])
+    await pictures(page, 'rounds')
+    await deposit(page, '1')
+    await confirmed(page)
+    await page.getByRole('group', { name: 'Round 2' }).getByLabel('Deposit, in SOL').fill('1.5')
+    await page.getByRole('group', { name: 'Round 2' }).getByRole('button', { name: 'Deposit' }).click()
+    await confirmed(page, 2)
+    expect([escrowOf(raise, key)?.deposited, escrowOf(raise, key, 1)?.deposited]).toEqual([SOL, (3n * SOL) / 2n])
+    await pictures(page, 'rounds-deposited')
+    const outsider = await open(url, other)
+    await connect(outsider.page)
+    await outsider.page.locator('#deposit-1').waitFor({ timeout: WAIT_MS })
+    expect(await outsider.page.locator('.entitlement').first().textContent()).toContain(
+      'not on the allowlist of this round',
+    )
+    await pictures(outsider.page, 'rounds-one')
+    expect(complaints).toEqual([])
+  })
+
+  it('claims what is released in parts, and says when more comes', async () => {
+    const raise = openSolRaise(chain, { lockSeconds: 600n, vestingSeconds: 1_200n, releaseBps: 2_500 })
+    const key = buyer()
+    const { page, complaints } = await open(await daemonPage(raise), key)
+    await connect(page)
+    await deposit(page, '4')
+    await confirmed(page)
+    await pictures(page, 'vesting')
+    chain.advance(3_601)
+    const claims = async (seconds: number, name: string, count: number) => {
+      chain.advance(seconds)
+      await press(page, 'Check again')
+      await page.getByRole('button', { name: /^Claim / }).waitFor({ timeout: WAIT_MS })
+      await pictures(page, name)
+      await press(page, /^Claim /)
+      await confirmed(page, count)
+    }
+    await claims(1, 'vesting-first', 2)
+    expect(escrowOf(raise, key)!.claimed).toBeGreaterThan(99n * 10n ** 9n)
+    await pictures(page, 'vesting-waits')
+    await claims(1_200, 'vesting-half', 3)
+    expect(escrowOf(raise, key)!.claimed).toBeGreaterThan(240n * 10n ** 9n)
+    await claims(1_200, 'vesting-last', 4)
+    expect(escrowOf(raise, key)).toBeNull()
+    expect(complaints).toEqual([])
+  })
+
+  it('shows who holds the key of a vault: votes, time lock, and who can change them', async () => {
+    const of = async (wish: object) => {
+      const payer = buyer()
+      const [createKey, members] = [
+        Keypair.generate(),
+        [member(payer, 'ix'), ...Array.from({ length: 3 }, () => member(buyer()))],
+      ]
+      const { multisig, ...made } = await buildMultisigCreation({
+        ...{ payer: addressOf(payer), recentBlockhash: chain.latestBlockhash().blockhash },
+        ...{ createKey: addressOf(createKey), treasury: (await readSquadsSettings(service.services.chain)).treasury },
+        ...{ threshold: 2, timeLock: 0, members, rentCollector: null, configAuthority: null, ...wish },
+      })
+      const landed = chain.send(
+        Buffer.from(signWith(Buffer.from(made.transaction).toString('base64'), [payer, createKey]), 'base64'),
+      )
+      expect(landed.err, landed.logs.join('\n')).toBeNull()
+      return { raise: openSolRaise(chain, { creator: vaultAddress(multisig, 0) }), vault: { multisig, vault_index: 0 } }
+    }
+    const ruler = addressOf(Keypair.generate())
+    const kinds: [string, object, string][] = [
+      ['vault', {}, '2 of 3 members must approve. It has no time lock'],
+      ['vault-locked', { timeLock: 5_400 }, '2 of 3 members must approve, and then a time lock of 1.5 h has to pass.'],
+      ['vault-ruled', { configAuthority: ruler }, `${ruler} can change its members and rules alone.`],
+    ]
+    for (const [name, wish, words] of kinds) {
+      const { raise, vault } = await of(wish)
+      const { page, complaints } = await open((await serve(raise, undefined, vault)).url, null)
+      expect(await page.locator('#sale').textContent()).toContain(words)
+      expect(await page.locator('.checks .failed').count()).toBe(0)
+      await pictures(page, name)
+      expect(complaints).toEqual([])
+    }
   })
 })

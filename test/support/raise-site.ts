@@ -11,7 +11,7 @@ import {
   type RaiseCreation,
   rootInstruction,
 } from '../../src/solana/raise-acts.ts'
-import { createMint, give, run } from './gold.ts'
+import { createMint, give, type MintOptions, run } from './gold.ts'
 import { sdk } from './raises.ts'
 import { addressOf, SOL } from './wallets.ts'
 
@@ -27,19 +27,27 @@ export function openSolRaise(
   {
     withdrawable = true,
     key = Keypair.generate(),
+    options = {},
     ...wish
-  }: Partial<RaiseCreation> & { withdrawable?: boolean; key?: Keypair } = {},
+  }: Partial<RaiseCreation> & { withdrawable?: boolean; key?: Keypair; options?: MintOptions } = {},
 ): SolRaise {
   const base = Keypair.generate()
   chain.airdrop(addressOf(key), 100n * SOL)
-  const token = createMint(chain, key, { isFreezable: false })
+  const token = createMint(chain, key, { isFreezable: false, ...options })
   const supply = 1_000n * 10n ** 9n
-  const from = give(chain, key, token, key.publicKey, supply).toBase58()
-  const off = spl.createSetAuthorityInstruction(token.mint, key.publicKey, spl.AuthorityType.MintTokens, null)
+  const from = give(chain, key, token, key.publicKey, 2n * supply).toBase58()
+  const off = spl.createSetAuthorityInstruction(
+    token.mint,
+    key.publicKey,
+    spl.AuthorityType.MintTokens,
+    null,
+    [],
+    token.program,
+  )
   const [mint, payer] = [token.mint.toBase58(), addressOf(key)]
   const place = raisePlace({
     ...{ base: addressOf(base), mint, quoteMint: WRAPPED_SOL },
-    ...{ tokenProgram: 'spl', quoteTokenProgram: 'spl' },
+    ...{ tokenProgram: token.program.equals(spl.TOKEN_PROGRAM_ID) ? 'spl' : 'token2022', quoteTokenProgram: 'spl' },
   })
   const endsAt = BigInt(chain.unixTimestamp()) + 3_600n
   const mode = wish.mode ?? 'fixed_price'

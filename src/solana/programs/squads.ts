@@ -11,6 +11,8 @@ const CREATE = `multisig:w transaction:w creator:s ${PAID}`
 const VOTE = 'multisig member:sw proposal:w'
 const CLOSED = 'rent_collector:w system_program'
 const BUFFER = 'multisig transaction_buffer:w creator:s'
+/** Bits of a member's permissions. */
+export const RIGHTS = { initiate: 1, vote: 2, execute: 4 } as const
 const MEMBER = '{key:pubkey,permissions:{mask:u8}}'
 const PERIOD = 'period:<OneTime,Day,Week,Month>'
 const LIMIT = `{create_key:pubkey,vault_index:u8,mint:pubkey,amount:u64,${PERIOD},members:*pubkey,destinations:*pubkey}`

@@ -2,7 +2,7 @@
 import type { ChainAccount } from '../accounts.ts'
 import { hexOf } from '../bytes.ts'
 import { SYSTEM_PROGRAM } from '../program-ids.ts'
-import { SQUADS } from '../programs/squads.ts'
+import { RIGHTS, SQUADS } from '../programs/squads.ts'
 import {
   findEphemeralSigner,
   findProposal,
@@ -90,14 +90,9 @@ interface MemberFields {
   key: string
   permissions: { mask: number }
 }
-/** Bits of a member's permissions. */
-const INITIATE = 1
-const VOTE = 2
-const EXECUTE = 4
-
 export const memberFields = ({ address, initiate, vote, execute }: SquadsMember): MemberFields => ({
   key: address,
-  permissions: { mask: (initiate ? INITIATE : 0) | (vote ? VOTE : 0) | (execute ? EXECUTE : 0) },
+  permissions: { mask: (initiate ? RIGHTS.initiate : 0) | (vote ? RIGHTS.vote : 0) | (execute ? RIGHTS.execute : 0) },
 })
 
 /** Throws SquadsFault for any other account. */
@@ -106,7 +101,7 @@ export function decodeMultisig(address: string, account: ChainAccount): Multisig
   const { threshold, config_authority } = fields
   const members = (fields.members as readonly MemberFields[]).map(({ key, permissions: { mask } }) => {
     const has = (bit: number) => (mask & bit) !== 0
-    return { address: key, initiate: has(INITIATE), vote: has(VOTE), execute: has(EXECUTE) }
+    return { address: key, initiate: has(RIGHTS.initiate), vote: has(RIGHTS.vote), execute: has(RIGHTS.execute) }
   })
   if (members.length === 0 || threshold === 0) throw new SquadsFault(`${address} is a multisig without members`)
   return {

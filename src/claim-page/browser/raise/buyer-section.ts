@@ -47,10 +47,13 @@ function drawPart(session: RaiseSession, state: RaiseState, part: RaisePart): HT
   const shown = { session, state, part, can: amountsOf(state, part) }
   const { texts } = session
   const isOne = state.raise.rounds.length === 1
-  const name = make('h3', { text: texts.text('factRound', { round: String(part.round + 1) }) })
+  const id = `round-${part.round}`
+  const name = make('h3', { text: texts.text('factRound', { round: String(part.round + 1) }), attributes: { id } })
+  // The fields and buttons of all rounds have the same names.
+  const group: Record<string, string> = isOne ? {} : { role: 'group', 'aria-labelledby': id }
   const isOutside = state.raise.allowlist === 'merkle' && part.listed === null && part.escrow === null
   const acts = session.wallet === null || unusual(state) !== null ? [] : actsOf(shown)
-  return make('div', { class: 'entitlement' }, [
+  return make('div', { class: 'entitlement', attributes: group }, [
     isOne ? null : name,
     ...(isOutside ? [make('p', { text: texts.text('notInRound') })] : [ownFacts(shown), ...acts]),
   ])
@@ -124,11 +127,14 @@ function depositForm(shown: Shown): HTMLElement {
   const { own } = can
   const words = (amount: bigint): string[] => {
     const { moved, fee, total } = paymentOf(state.raise, part.round, amount)
-    const bought = texts.tokens(tokensOf(state.raise, own, moved) - tokensOf(state.raise, own), state.token.decimals)
-    const effect = { total: quotes(total), fee: quotes(fee), quote, bought, symbol: state.token.symbol }
+    const { symbol, decimals } = state.token
+    const bought = tokensOf(state.raise, own, moved) - tokensOf(state.raise, own)
+    const effect = { total: quotes(total), fee: quotes(fee), quote, bought: texts.tokens(bought, decimals), symbol }
     const back = { amount: quotes(moved), quote }
+    const arrives = arriving(state, bought)
     return [
       texts.text('depositEffect', effect),
+      ...(arrives < bought ? [texts.text('claimLess', { amount: texts.tokens(arrives, decimals), symbol })] : []),
       texts.text(state.raise.withdrawable ? 'depositReturns' : 'depositStays', back),
     ]
   }

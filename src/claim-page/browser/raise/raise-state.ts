@@ -4,12 +4,13 @@ import { isEd25519Point } from '../../../solana/curve.ts'
 import {
   CLOCK_SYSVAR,
   RENT_SYSVAR,
+  SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
   WRAPPED_SOL,
 } from '../../../solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../../solana/programs/presale.ts'
-import { SQUADS } from '../../../solana/programs/squads.ts'
+import { RIGHTS, SQUADS } from '../../../solana/programs/squads.ts'
 import { SYSVAR } from '../../../solana/programs/sysvar.ts'
 import { metadataSeeds } from '../../../solana/programs/token-metadata.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -43,7 +44,8 @@ export interface RaiseToken {
 /** Who can use the creator's key. */
 type CreatorKey =
   | { kind: 'wallet' | 'program' }
-  | { kind: 'vault'; threshold: number; members: number; timeLock: number }
+  /** `voters` may approve; `authority` can change them and the rules alone, null if nobody can. */
+  | { kind: 'vault'; threshold: number; voters: number; timeLock: number; authority: string | null }
 
 /** A token account of the wallet; `state` is null while it is not open. */
 export interface OwnTokens {
@@ -173,8 +175,10 @@ async function keyOf(creator: string, { vault }: RaiseSubject, chain: Chain): Pr
   if (vault === null || multisig === null) return { kind: 'program' }
   const parts = [utf8('multisig'), requireKey(vault.multisig), utf8('vault'), Uint8Array.of(vault.index)]
   if ((await findProgramAddress(SQUADS.id, ...parts)) !== creator) return { kind: 'program' }
-  const { threshold, members, time_lock: timeLock } = multisig
-  return { kind: 'vault', threshold, members: members.length, timeLock }
+  const { threshold, members, time_lock: timeLock, config_authority: authority } = multisig
+  const rights = (members as readonly { permissions: { mask: number } }[]).map(({ permissions }) => permissions.mask)
+  const voters = rights.filter((mask) => (mask & RIGHTS.vote) !== 0).length
+  return { kind: 'vault', threshold, voters, timeLock, authority: authority === SYSTEM_PROGRAM ? null : authority }
 }
 
 interface Buyer {

@@ -99,6 +99,7 @@ function facts(session: RaiseSession, state: RaiseState): HTMLElement[] {
     [texts.text('factEnd'), texts.date(raise.endsAt)],
     [texts.text('factBuyers'), texts.number(Number(raise.escrows))],
     [texts.text('factRelease'), releaseWords(texts, state)],
+    ...feeRow(texts, state),
     [texts.text('factUnsold'), texts.text(raise.unsold === 'burn' ? 'unsoldBurn' : 'unsoldReturn')],
     ...raise.rounds.map(({ supply, buyerMin, buyerMax, feeBps }, round): [string, string] => {
       const limits = { least: quotes(buyerMin), most: quotes(buyerMax), fee: percent(texts, feeBps) }
@@ -108,6 +109,13 @@ function facts(session: RaiseSession, state: RaiseState): HTMLElement[] {
     }),
   ]
   return rows.flatMap(([label, value]) => [make('dt', { text: label }), make('dd', { text: value })])
+}
+
+function feeRow(texts: VisitorTexts, { token }: RaiseState): [string, string][] {
+  const { fee, symbol, decimals } = token
+  if (fee === null || fee.basisPoints === 0) return []
+  const values = { share: percent(texts, fee.basisPoints), most: texts.tokens(fee.maximumFee, decimals), symbol }
+  return [[texts.text('factFee'), texts.text('feeWords', values)]]
 }
 
 function releaseWords(texts: VisitorTexts, { raise }: RaiseState): string {
@@ -125,5 +133,7 @@ function releaseWords(texts: VisitorTexts, { raise }: RaiseState): string {
 function keyWords(texts: VisitorTexts, { key }: RaiseState): string {
   if (key.kind !== 'vault') return texts.text(key.kind === 'wallet' ? 'keyWallet' : 'keyProgram')
   const hours = localized(texts, priceText(BigInt(key.timeLock), 3_600n, { token: 0, quote: 0 }))
-  return texts.text('keyVault', { threshold: String(key.threshold), members: String(key.members), hours })
+  const votes = { threshold: String(key.threshold), members: String(key.voters), hours }
+  const words = texts.text(key.timeLock === 0 ? 'keyVaultNow' : 'keyVault', votes)
+  return key.authority === null ? words : `${words} ${texts.text('keyAuthority', { authority: key.authority })}`
 }
