@@ -1,11 +1,10 @@
 /** The state of the claim page: looks up a wallet, reads its state and sends its claims. */
 import { SOL_DECIMALS } from '../../solana/constants.ts'
 import { type PlannedClaim, planClaims } from './claim-plan.ts'
-import { followClaim, sendClaim } from './claim-sending.ts'
+import { sendClaim } from './claim-sending.ts'
 import { readWalletState, type WalletState } from './claim-state.ts'
 import type { PageFault } from './page-fault.ts'
 import { type Message, PageSession } from './page-session.ts'
-import { pendingClaimOf } from './pending-claims.ts'
 import { lamportsMissing, MOST_PRIORITY_FEE, SIGNATURE_FEE } from './planned-transaction.ts'
 import { requireKey } from './program-addresses.ts'
 import type { ClaimSubject } from './site-files.ts'
@@ -57,9 +56,7 @@ export class ClaimSession extends PageSession<ClaimSubject> {
   /** Missing SOL of the wallet, as text. */
   solNeeded(): string {
     const missing = this.state && this.plan[0] ? lamportsMissing(this.state, this.plan[0]) : 0n
-    // Rounded up to a ten-thousandth, so that the amount is enough.
-    const rounded = ((missing + 99_999n) / 100_000n) * 100_000n
-    return this.texts.tokens(rounded, SOL_DECIMALS)
+    return this.solText(missing)
   }
 
   /** Most SOL that all planned transactions cost, as text. */
@@ -70,20 +67,14 @@ export class ClaimSession extends PageSession<ClaimSubject> {
 
   /** Claims everything that the wallet can claim, one transaction after the other. */
   async claim(): Promise<void> {
-    const { wallet, address } = this
-    if (wallet === null || address === null || wallet.address !== address) return
-    await this.busy(async () => {
-      // Another tab may have signed meanwhile.
-      const pending = pendingClaimOf(address, this.subject.genesisHash)
-      if (pending !== null) await followClaim(this.context(), pending)
+    await this.acting(async (wallet) => {
       await this.#readState()
       // A sponsor pays for one airdrop at a time, and the vested part may need its own claim.
       for (let most = 2 * (this.rows?.length ?? 0); most > 0 && this.plan.length > 0; most--) {
         const [planned] = this.plan
         if (planned === undefined || this.state === null) return
         const { signature, pays } = await this.#send(wallet, this.state, planned)
-        const values = { amount: this.#amountsOf(pays), symbol: '' }
-        this.confirmed = [...this.confirmed, { signature, message: { key: 'confirmedText', values } }]
+        this.confirm(signature, { key: 'confirmedText', values: { amount: this.#amountsOf(pays), symbol: '' } })
         await this.#readState()
       }
     })

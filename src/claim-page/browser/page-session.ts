@@ -1,4 +1,5 @@
 /** The state that pages of wallets share: the wallet, the node, and what is under way. Sections show this state. */
+import { SOL_DECIMALS } from '../../solana/constants.ts'
 import { followClaim, type SendingContext } from './claim-sending.ts'
 import { foreignWords, PageFault, type TextKey, type TextValues } from './page-fault.ts'
 import { nodeUrls } from './page-settings.ts'
@@ -121,9 +122,29 @@ export abstract class PageSession<S extends PageSubject = PageSubject> {
     await this.busy(async () => {
       this.say('resuming')
       const signature = await followClaim({ ...this.context(), say: () => {} }, pending)
-      this.confirmed = [...this.confirmed, { signature, message: { key: 'confirmedEarlier', values: {} } }]
+      this.confirm(signature, { key: 'confirmedEarlier', values: {} })
       await this.read(isOld)
     })
+  }
+
+  /** Does an act of the connected wallet, once what another tab may have signed meanwhile is known. */
+  protected async acting(work: (wallet: ConnectedWallet) => Promise<void>): Promise<void> {
+    const { wallet, address } = this
+    if (wallet === null || wallet.address !== address) return
+    await this.busy(async () => {
+      const pending = pendingClaimOf(wallet.address, this.subject.genesisHash)
+      if (pending !== null) await followClaim(this.context(), pending)
+      await work(wallet)
+    })
+  }
+
+  protected confirm(signature: string, message: Message): void {
+    this.confirmed = [...this.confirmed, { signature, message }]
+  }
+
+  /** Rounded up to a ten-thousandth, so that the amount is enough. */
+  protected solText(lamports: bigint): string {
+    return this.texts.tokens(((lamports + 99_999n) / 100_000n) * 100_000n, SOL_DECIMALS)
   }
 
   /** Does the work alone; a fault of it is shown. */

@@ -109,49 +109,45 @@ function planDeposit(asked: Asked): PlannedTransaction {
   })
 }
 
+const payoutTo = ({ part, wallet }: Asked, { address }: OwnTokens) => ({
+  ...{ escrow: part.escrowAddress, owner: wallet, to: address },
+})
+
 function planWithdrawal(asked: Asked): PlannedTransaction {
-  const { state, part, amount, wallet, quotes } = asked
+  const { state, part, amount, quotes } = asked
   const { all, mostOfPart } = amountsOf(state, part).withdraw
   const moved = amount === all ? all : wholePart(state.raise.price, amount)
   if (moved === 0n || (moved !== all && moved > mostOfPart)) throw new PageFault('effectDiffers')
-  const payout = { escrow: part.escrowAddress, owner: wallet, to: quotes.address }
-  return withAccount(asked, quotes, state.quote, {
-    instructions: [withdrawalInstruction(state.raise, payout, moved)],
-    units: ACT_UNITS,
-    takes: 0n,
-    writable: [state.raise.address, state.raise.quoteVault],
-    expected: quotesArrive(asked, moved),
-  })
+  return payingQuotes(asked, moved, [withdrawalInstruction(state.raise, payoutTo(asked, quotes), moved)])
 }
 
 function planRefund(asked: Asked): PlannedTransaction {
-  const { state, part, wallet, quotes } = asked
+  const { state, part, quotes } = asked
   const { refund } = amountsOf(state, part)
   if (refund === 0n) throw new PageFault('effectDiffers')
-  const payout = { escrow: part.escrowAddress, owner: wallet, to: quotes.address }
-  return withAccount(asked, quotes, state.quote, {
-    instructions: [refundInstruction(state.raise, payout), ...closing(asked)],
-    units: 2 * ACT_UNITS,
-    takes: 0n,
-    writable: [state.raise.address, state.raise.quoteVault],
-    expected: quotesArrive(asked, refund),
+  return payingQuotes(asked, refund, [refundInstruction(state.raise, payoutTo(asked, quotes)), ...closing(asked)])
+}
+
+function payingQuotes(asked: Asked, amount: bigint, instructions: PlainInstruction[]): PlannedTransaction {
+  const { raise, quote } = asked.state
+  return withAccount(asked, asked.quotes, quote, {
+    ...{ instructions, units: instructions.length * ACT_UNITS, takes: 0n },
+    writable: [raise.address, raise.quoteVault],
+    expected: quotesArrive(asked, amount),
   })
 }
 
 /** Claims what is released; the excess of a pro rata raise is a refund of its own. */
 function planClaim(asked: Asked): PlannedTransaction {
-  const { state, part, wallet, tokens } = asked
+  const { state, part, tokens } = asked
   const { claim } = amountsOf(state, part)
   if (claim.now === 0n) throw new PageFault('effectDiffers')
-  const payout = { escrow: part.escrowAddress, owner: wallet, to: tokens.address }
-  const arrives = arriving(state, claim.now)
+  const instructions = [claimInstruction(state.raise, payoutTo(asked, tokens)), ...closing(asked, 'claim')]
   return withAccount(asked, tokens, state.token, {
-    instructions: [claimInstruction(state.raise, payout), ...closing(asked, 'claim')],
-    units: 2 * ACT_UNITS,
-    takes: 0n,
+    ...{ instructions, units: instructions.length * ACT_UNITS, takes: 0n },
     writable: [state.raise.address, state.raise.baseVault],
     expected: [
-      { address: tokens.address, least: (tokens.state?.amount ?? 0n) + arrives, of: tokensIn },
+      { address: tokens.address, least: (tokens.state?.amount ?? 0n) + arriving(state, claim.now), of: tokensIn },
       ...walletKeeps(state, tokens.state === null ? rentOfTokens(state) : 0n),
     ],
   })

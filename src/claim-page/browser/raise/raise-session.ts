@@ -1,11 +1,9 @@
 /** The state of a raise's page: reads the raise and a wallet's part in it, and sends the wallet's acts. */
-import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { paymentOf } from '../../../solana/raise-amounts.ts'
 import type { Raise } from '../../../solana/raises.ts'
-import { followClaim, sendClaim } from '../claim-sending.ts'
+import { sendClaim } from '../claim-sending.ts'
 import type { PageFault } from '../page-fault.ts'
 import { type Message, PageSession } from '../page-session.ts'
-import { pendingClaimOf } from '../pending-claims.ts'
 import { lamportsMissing, MOST_PRIORITY_FEE, type PlannedTransaction, SIGNATURE_FEE } from '../planned-transaction.ts'
 import { type ClaimedCap, type RaiseSubject, readCaps } from './raise-files.ts'
 import { amountsOf, arriving, planAct, type RaiseAct } from './raise-plan.ts'
@@ -47,28 +45,18 @@ export class RaiseSession extends PageSession<RaiseSubject> {
       return { key, values: { amount, quote: quote.symbol } }
     }
     const missing = this.state && this.#planned ? lamportsMissing(this.state, this.#planned) : 0n
-    return key === 'lacksSol' ? { key, values: { sol: this.#sol(missing) } } : { key, values }
-  }
-
-  /** Rounded up to a ten-thousandth, so that the amount is enough. */
-  #sol(lamports: bigint): string {
-    return this.texts.tokens(((lamports + 99_999n) / 100_000n) * 100_000n, SOL_DECIMALS)
+    return key === 'lacksSol' ? { key, values: { sol: this.solText(missing) } } : { key, values }
   }
 
   /** Most SOL that opening accounts and the network take, as text. */
   costs(part: RaisePart, rents: bigint): string {
     const opened = part.escrow === null ? rents : 0n
-    return this.#sol(opened + SIGNATURE_FEE + MOST_PRIORITY_FEE)
+    return this.solText(opened + SIGNATURE_FEE + MOST_PRIORITY_FEE)
   }
 
   /** Does one act of the connected wallet in a round. */
   async act(act: RaiseAct, round: number, amount = 0n): Promise<void> {
-    const { wallet, address } = this
-    if (wallet === null || address === null || wallet.address !== address) return
-    await this.busy(async () => {
-      // Another tab may have signed meanwhile.
-      const pending = pendingClaimOf(address, this.subject.genesisHash)
-      if (pending !== null) await followClaim(this.context(), pending)
+    await this.acting(async (wallet) => {
       await this.read(() => false)
       const { state } = this
       const part = state?.wallet?.parts[round]
@@ -77,7 +65,7 @@ export class RaiseSession extends PageSession<RaiseSubject> {
       const message = doneMessage(this, state, { act, part, amount })
       const signature = await sendClaim(this.context(), wallet, state, this.#planned)
       this.isSimulated = true
-      this.confirmed = [...this.confirmed, { signature, message }]
+      this.confirm(signature, message)
       await this.read(() => false)
     })
   }
