@@ -74,10 +74,8 @@ export interface AllowlistSummary {
 
 export function allowlistSummary(list: Allowlist): AllowlistSummary {
   const rounds = new Map<number, RoundSummary>()
-  let repeated = 0
-  let firstRepeated: string | null = null
-  let before: Allowance | undefined
-  let isCounted = false
+  const repeated = new Set<string>()
+  let before: string | undefined
   for (let i = 0; i < list.count; i++) {
     const one = allowanceAt(list, i)
     const round = rounds.get(one.round) ?? { round: one.round, wallets: 0, least: one, most: one, total: 0n }
@@ -86,15 +84,12 @@ export function allowlistSummary(list: Allowlist): AllowlistSummary {
     if (one.cap < round.least.cap) round.least = one
     if (one.cap > round.most.cap) round.most = one
     rounds.set(one.round, round)
-    if (before?.wallet !== one.wallet) isCounted = false
-    else if (!isCounted) {
-      isCounted = true
-      repeated++
-      firstRepeated ??= one.wallet
-    }
-    before = one
+    // Entries of a wallet follow each other.
+    if (before === one.wallet) repeated.add(one.wallet)
+    before = one.wallet
   }
-  return { rounds: [...rounds.values()].sort((a, b) => a.round - b.round), repeated, firstRepeated }
+  const [firstRepeated = null] = repeated
+  return { rounds: [...rounds.values()].sort((a, b) => a.round - b.round), repeated: repeated.size, firstRepeated }
 }
 
 /** The least and the most that a buyer of a round may pay. */

@@ -11,6 +11,7 @@ import {
   raiseStateAt,
   readOpening,
   readRaiseOfBuyer,
+  roundOf,
 } from '../../chain/programs/presale/index.ts'
 import type { Context } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
@@ -46,7 +47,7 @@ export async function getBuyer(
 /** `listed` is what the stored allowlist says. */
 function roundRecord(sale: Sale, listed: { cap: bigint; isOpen: boolean } | null) {
   const { raise, round, escrow, at } = sale
-  const { buyerMax } = raise.rounds[round] as Raise['rounds'][number]
+  const { buyerMax } = roundOf(raise, round)
   const cap = escrow?.cap ?? listed?.cap ?? (raise.allowlist === 'none' ? buyerMax : null)
   const mayOpen = escrow !== null || raise.allowlist === 'none' || listed?.isOpen === true
   const { own, deposit, withdraw, claim, refund } = buyerCan(raise, { round, escrow, cap: cap ?? 0n }, at)
@@ -74,7 +75,7 @@ function noteOf(sale: Sale, mayOpen: boolean, bound: DepositBound): string {
   if (state === 'not_started' || state === 'ongoing') {
     if (state === 'ongoing' && !mayOpen)
       return 'It is not on the allowlist that is stored here, or that list is not open yet'
-    return boundText(sale, bound, (units) => tokenText(raise.quoteMint, units))
+    return BOUNDS[bound](sale, (units) => tokenText(raise.quoteMint, units))
   }
   if (escrow === null) return 'The raise has ended, and it has no deposit, or everything is paid out'
   if (state === 'failed') return 'Everything was paid back'
@@ -96,60 +97,52 @@ export const withTokens =
 
 type Text = (units: bigint) => string
 
-function boundText({ raise, round }: Sale, bound: DepositBound, text: Text): string {
-  const of = raise.rounds[round] as Raise['rounds'][number]
-  switch (bound) {
-    case 'not_started':
-      return `The raise starts ${unlockText(raise.startsAt)}`
-    case 'ended':
-      return `The raise ended ${unlockText(raise.endsAt)}`
-    case 'buyer_maximum':
-      return 'It has deposited as much as it may'
-    case 'raise_full':
-      return `The maximum of the raise, ${text(raise.maximum)}, is reached`
-    case 'gap_below_minimum':
-      return `The ${text(raise.maximum - raise.deposited)} that the raise still lacks are less than the least of a buyer, ${text(of.buyerMin)}, so nobody can fill them`
-  }
+/** Why nothing can be deposited, as a sentence in which `it` is the buyer. */
+const BOUNDS: Readonly<Record<DepositBound, (sale: Sale, text: Text) => string>> = {
+  not_started: ({ raise }) => `The raise starts ${unlockText(raise.startsAt)}`,
+  ended: ({ raise }) => `The raise ended ${unlockText(raise.endsAt)}`,
+  buyer_maximum: () => 'It has deposited as much as it may',
+  raise_full: ({ raise }, text) => `The maximum of the raise, ${text(raise.maximum)}, is reached`,
+  gap_below_minimum: ({ raise, round }, text) =>
+    `The ${text(raise.maximum - raise.deposited)} that the raise still lacks are less than the least of a buyer, ${text(roundOf(raise, round).buyerMin)}, so nobody can fill them`,
 }
 
-/** Why nothing can be deposited. */
 export function noDeposit(sale: Sale, bound: DepositBound, text: Text): ApiError {
-  const message = `Nothing can be deposited now: ${uncapitalized(boundText(sale, bound, text))}`
+  const message = `Nothing can be deposited now: ${uncapitalized(BOUNDS[bound](sale, text))}`
   return fault(bound === 'buyer_maximum' ? 'buyer' : 'id', message, { reason: bound })
 }
 
-/** Why nothing can be withdrawn. */
+const TAKE_REFUND = 'take the refund (POST /v2/raises/{id}/refunds, `svc raises refund`)'
+
 export function noWithdrawal({ raise, escrow, at }: Sale): ApiError {
   const state = raiseStateAt(raise, at)
-  const isOver = state === 'completed' || state === 'failed'
-  const hasNone = !isOver && raise.withdrawable && escrow?.deposited === 0n
-  const why = isOver
-    ? `it has ended${state === 'failed' ? ', and failed: take the refund (POST /v2/raises/{id}/refunds, `svc raises refund`)' : ', and its tokens can be claimed'}`
-    : hasNone
-      ? 'nothing is deposited'
-      : 'it takes no withdrawals; if it fails, deposit and fee are returned'
-  return fault('id', `Nothing can be withdrawn from the raise ${raise.address}: ${why}`, {
-    reason: hasNone ? 'no_deposit' : 'not_withdrawable',
-  })
+  const hasNone = at < raise.endsAt && raise.withdrawable && escrow?.deposited === 0n
+  const never = hasNone ? 'nothing is deposited' : 'it takes no withdrawals; if it fails, deposit and fee are returned'
+  const why = {
+    ...{ not_started: never, ongoing: never, completed: 'it has ended, and its tokens can be claimed' },
+    failed: `it has ended, and failed: ${TAKE_REFUND}`,
+  }[state]
+  const reason = hasNone ? 'no_deposit' : 'not_withdrawable'
+  return fault('id', `Nothing can be withdrawn from the raise ${raise.address}: ${why}`, { reason })
 }
 
-/** Why nothing can be claimed. `refund` is what can be taken back meanwhile. */
+/** `refund` is what can be taken back meanwhile. */
 export function noClaim(sale: Sale, escrow: RaiseEscrow, refund: bigint, text: Text): ApiError {
   const { raise, at } = sale
   const state = raiseStateAt(raise, at)
-  const refused = (reason: string, why: string) =>
-    fault('id', `Nothing can be claimed from the raise ${raise.address} now: ${why}`, { reason })
-  if (state === 'failed') {
-    return refused('failed', 'it has failed: take the refund (POST /v2/raises/{id}/refunds, `svc raises refund`)')
-  }
-  if (state !== 'completed') return refused('too_early', `it ends ${unlockText(raise.endsAt)}`)
   const next = nextClaim(sale, escrow)
-  if (next === null) return refused('nothing_to_claim', `all ${text(escrow.claimed)} are claimed`)
   const also = refund > 0n ? '; the excess of the deposit can be taken back now (`svc raises refund`)' : ''
-  return refused('too_early', `the next tokens are released at ${next}${also}`)
+  const [reason, why] =
+    state === 'failed'
+      ? ['failed', `it has failed: ${TAKE_REFUND}`]
+      : state !== 'completed'
+        ? ['too_early', `it ends ${unlockText(raise.endsAt)}`]
+        : next === null
+          ? ['nothing_to_claim', `all ${text(escrow.claimed)} are claimed`]
+          : ['too_early', `the next tokens are released at ${next}${also}`]
+  return fault('id', `Nothing can be claimed from the raise ${raise.address} now: ${why}`, { reason })
 }
 
-/** Why nothing can be taken back. */
 export function noRefund({ raise, at }: Sale, { isRefunded }: RaiseEscrow): ApiError {
   const state = raiseStateAt(raise, at)
   const why =
