@@ -5,12 +5,13 @@ import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { PageFault } from '../../src/claim-page/browser/page-fault.ts'
 import { raiseSubjectOf, readCaps } from '../../src/claim-page/browser/raise/raise-files.ts'
-import { planAct, type RaiseAct } from '../../src/claim-page/browser/raise/raise-plan.ts'
+import { amountsOf, arriving, planAct, type RaiseAct } from '../../src/claim-page/browser/raise/raise-plan.ts'
 import { readRaise, readRaiseState } from '../../src/claim-page/browser/raise/raise-state.ts'
 import { SolanaNode } from '../../src/claim-page/browser/solana-node.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { run } from '../support/gold.ts'
+import { withFee } from '../support/locks.ts'
 import { openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
 import { lacksPresale, sdk } from '../support/raises.ts'
 import { startService } from '../support/service.ts'
@@ -59,9 +60,9 @@ async function read(it: World, made: SolRaise, files = new Map<string, Buffer>()
 type World = Awaited<ReturnType<typeof chainWithNode>>
 
 /** Lands an act as the page plans it, and answers what the program was asked to do. */
-async function land(it: World, made: SolRaise, act: RaiseAct, amount = 0n, files?: Map<string, Buffer>) {
+async function land(it: World, made: SolRaise, act: RaiseAct, amount = 0n, files?: Map<string, Buffer>, round = 0) {
   const state = await read(it, made, files)
-  const { instructions, expected = [] } = planAct(state, state.wallet!.parts[0]!, act, amount)
+  const { instructions, expected = [] } = planAct(state, state.wallet!.parts[round]!, act, amount)
   const { err, logs } = run(it.chain, instructions.map(sdk), [it.buyer])
   expect(err, logs.join('\n')).toBeNull()
   for (const { address, least, of } of expected) {
@@ -91,6 +92,42 @@ describe.skipIf(lacksPresale !== '')(`the page of a raise ${lacksPresale}`, () =
     it.chain.advance(3_601)
     expect(await land(it, failing, 'refund')).toEqual(['WithdrawRemainingQuote', 'CloseEscrow'])
     expect((await read(it, failing)).wallet!.parts[0]!.escrow).toBeNull()
+  })
+
+  it('claims in parts while tokens vest, and with the fee of the token what it shows', async () => {
+    const it = await chainWithNode()
+    const vesting = openSolRaise(it.chain, { lockSeconds: 600n, vestingSeconds: 1_200n, releaseBps: 2_500 })
+    await land(it, vesting, 'deposit', 3n * SOL)
+    for (const seconds of [3_601, 1_200]) {
+      it.chain.advance(seconds)
+      expect(await land(it, vesting, 'claim')).toEqual(['Claim'])
+    }
+    it.chain.advance(1_200)
+    expect(await land(it, vesting, 'claim')).toEqual(['Claim', 'CloseEscrow'])
+
+    const taxed = openSolRaise(it.chain, { options: withFee(100, 10n ** 12n) })
+    await land(it, taxed, 'deposit', 3n * SOL)
+    it.chain.advance(3_601)
+    const state = await read(it, taxed)
+    const shown = arriving(state, amountsOf(state, state.wallet!.parts[0]!).claim.now)
+    expect(await land(it, taxed, 'claim')).toEqual(expect.arrayContaining(['Claim', 'CloseEscrow']))
+    expect(shown).toBe(296_999_999_999n)
+    expect((await read(it, taxed)).wallet!.tokens.state?.amount).toBe(shown)
+  })
+
+  it('deposits in each round up to its cap', async () => {
+    const it = await chainWithNode()
+    const round = { supply: 500n * 10n ** 9n, buyerMin: 1n, buyerMax: 10n * SOL, feeBps: 100 }
+    const made = openSolRaise(it.chain, { allowlist: 'merkle', mode: 'pro_rata', rounds: [round, round] })
+    const caps = [SOL, 2n * SOL]
+    const lines = caps.map((cap, index) => ({ wallet: it.wallet, round: index, cap }))
+    const files = openToList(it.chain, made, lines)
+    for (const [index, cap] of caps.entries()) {
+      await expect(land(it, made, 'deposit', cap + 1n, files, index)).rejects.toEqual(fault('effectDiffers'))
+      expect(await land(it, made, 'deposit', cap, files, index)).toContain('Deposit')
+    }
+    const { parts } = (await read(it, made, files)).wallet!
+    expect(parts.map(({ escrow }) => escrow?.deposited)).toEqual(caps)
   })
 
   it('deposits with a proof, and believes no false one', async () => {

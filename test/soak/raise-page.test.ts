@@ -318,6 +318,9 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
       expect.stringMatching(/^Round 1.*at most1 SOL/),
       expect.stringMatching(/^Round 2.*at most2 SOL/),
     ])
+    expect(await page.locator('#sale').textContent()).toContain(
+      'for each buyer up to its cap on the allowlist, fee on top 1 %',
+    )
     await pictures(page, 'rounds')
     await deposit(page, '1')
     await confirmed(page)
@@ -355,8 +358,10 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
     }
     await claims(1, 'vesting-first', 2)
     expect(escrowOf(raise, key)!.claimed).toBeGreaterThan(99n * 10n ** 9n)
+    expect(await page.locator('#result').textContent()).toMatch(/Bought399\.9.*Claimed so far99\.9.*Next claim from/)
     await pictures(page, 'vesting-waits')
     await claims(1_200, 'vesting-half', 3)
+    expect(await page.locator('#result').textContent()).toContain('All can be claimed from')
     expect(escrowOf(raise, key)!.claimed).toBeGreaterThan(240n * 10n ** 9n)
     await claims(1_200, 'vesting-last', 4)
     expect(escrowOf(raise, key)).toBeNull()

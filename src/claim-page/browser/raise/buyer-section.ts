@@ -1,6 +1,7 @@
 /** Shows what a wallet has in the raise, round by round, and what it can do now. */
 import { PRESALE_ESCROW_BYTES } from '../../../solana/programs/presale.ts'
 import { type DepositBound, paymentOf, tokensOf } from '../../../solana/raise-amounts.ts'
+import { raiseStateAt } from '../../../solana/raises.ts'
 import { button, byId, fill, make } from '../elements.ts'
 import type { TextKey } from '../page-fault.ts'
 import { confirmations, retry } from '../result-section.ts'
@@ -65,18 +66,17 @@ function ownFacts({ session, state, part, can }: Shown): HTMLElement {
   const { escrow, listed, round } = part
   const cap = escrow?.cap ?? listed?.cap ?? state.raise.rounds[round]?.buyerMax ?? 0n
   const quote = state.quote.symbol
-  const next = can.claim.next
-  const rows: [TextKey, string][] = [
-    ['factDeposited', `${quotes(escrow?.deposited ?? 0n)} ${quote}`],
-    ['factCap', `${quotes(cap)} ${quote}`],
-    ...(escrow === null
-      ? []
-      : ([
-          ['factBought', tokens(can.claim.total)],
-          ['factClaimed', tokens(escrow.claimed)],
-          ...(next ? [['factNext', texts.date(next.from > state.now ? next.from : state.now)]] : []),
-        ] as [TextKey, string][])),
-  ]
+  const phase = raiseStateAt(state.raise, state.now)
+  const isOpen = phase === 'not_started' || phase === 'ongoing'
+  const { next, total } = can.claim
+  const isReleasing = next !== null && next.from <= state.now
+  const rows: [TextKey, string][] = [['factDeposited', `${quotes(escrow?.deposited ?? 0n)} ${quote}`]]
+  if (isOpen) rows.push(['factCap', `${quotes(cap)} ${quote}`])
+  if (escrow !== null && phase !== 'failed') {
+    rows.push([isOpen ? 'factBought' : 'factGot', tokens(total)])
+    if (!isOpen) rows.push(['factClaimed', tokens(escrow.claimed)])
+    if (next) rows.push(isReleasing ? ['factAll', texts.date(next.until)] : ['factNext', texts.date(next.from)])
+  }
   const list = rows.flatMap(([key, value]) => [make('dt', { text: texts.text(key) }), make('dd', { text: value })])
   return make('dl', { class: 'facts' }, list)
 }

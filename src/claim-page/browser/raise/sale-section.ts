@@ -55,7 +55,9 @@ export function drawSale(session: RaiseSession): void {
     raise.allowlist === 'none' ? null : make('p', { text: texts.text('raiseAllowlist') }),
     outcome && make('p', { class: phase === 'failed' ? 'notice bad' : '', text: texts.text(outcome, values) }),
     make('p', { class: 'notice' }, [
-      `${texts.text('trustCreator')} ${keyWords(texts, state)} `,
+      `${texts.text('trustCreator')} ${keyWords(texts, state)}`,
+      make('br'),
+      `${texts.text('creatorAddress')}: `,
       shortAddress(raise.creator),
     ]),
     retry(session),
@@ -103,7 +105,8 @@ function facts(session: RaiseSession, state: RaiseState): HTMLElement[] {
     [texts.text('factUnsold'), texts.text(raise.unsold === 'burn' ? 'unsoldBurn' : 'unsoldReturn')],
     ...raise.rounds.map(({ supply, buyerMin, buyerMax, feeBps }, round): [string, string] => {
       const limits = { least: quotes(buyerMin), most: quotes(buyerMax), fee: percent(texts, feeBps) }
-      const words = texts.text('roundTerms', { ...names, ...limits, supply: texts.tokens(supply, token.decimals) })
+      const terms = raise.allowlist === 'none' ? 'roundTerms' : 'roundTermsListed'
+      const words = texts.text(terms, { ...names, ...limits, supply: texts.tokens(supply, token.decimals) })
       const price = isFixed || raise.rounds.length === 1 ? '' : ` · ${priceIn(round)}`
       return [texts.text('factRound', { round: String(round + 1) }), words + price]
     }),
