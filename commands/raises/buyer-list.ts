@@ -35,15 +35,6 @@ interface SentRow {
   end?: SignedEnd['kind'] | undefined
 }
 
-interface ListRow extends BuyerRow {
-  /** Names the row in the journal. */
-  id: string
-  data: Answer | null
-  status: string
-  signature: string | null
-  error: string | null
-}
-
 interface BuyerRun extends Omit<BuyerList, 'journal'> {
   flags: SigningFlags & { sign_unseen?: boolean; trust_journal?: boolean }
   /** Null if no row has an amount: the chain shows what is left to do. */
@@ -53,26 +44,22 @@ interface BuyerRun extends Omit<BuyerList, 'journal'> {
 export async function runBuyers(session: Session, flags: BuyerRun['flags'], list: BuyerList): Promise<CommandOutcome> {
   const cluster = await session.cluster()
   if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
-  const todo = `to ${list.kind.name}`
-  const rows = (await readKeys(session, list)).map((row): ListRow => {
-    const id = `${row.act.sale.round} ${row.wallet}`
-    return { ...row, id, data: null, status: todo, signature: null, error: null }
-  })
+  const rows = await readKeys(session, list)
   const journal = rows.some(({ units }) => units !== null) ? buyerJournal(list, cluster) : null
   journal?.refuseWhileHeld()
   const run = { ...list, flags, journal }
   await markDone(session, run, rows)
   const { funds, notes: said } = await tryRows(session, run, rows)
-  const open = rows.filter(({ status }) => status === todo)
+  const open = rows.filter(({ status }) => status === `to ${list.kind.name}`)
   return runList(session, flags, {
     question: `${open[0]?.act.what}${open.length > 1 ? `, and ${counted(open.length - 1, 'more row')} of ${list.file}` : ''}`,
     isOpen: open.length > 0,
     ...(journal === null ? {} : { begin: () => journal.begin() }),
     preview: async () => ({
       lines: [
-        previewLine('checked', 'here: each row before it is signed, as one key would be'),
+        previewLine('checked', 'here: each row before it is signed'),
         previewLine('rows', `${rows.length}, of which ${open.length} are left to ${list.kind.name}`),
-        ...firstNotes(rows.map((row) => rowLine(row, todo))),
+        ...firstNotes(rows.filter((row) => open.includes(row) || row.error !== null).map(rowLine)),
         ...sumLines(open),
         ...said.map((note) => previewLine('note', printable(note))),
       ],
@@ -95,25 +82,21 @@ export function buyerJournal({ kind, sale, file, journal }: BuyerList, cluster: 
     names: { raise: 'the raise', cluster: 'the cluster' },
     anew: `${kind.name} once more`,
     loss: `another --journal does every row again`,
-    isEntry({ units, sending, answer, end }) {
+    isEntry({ units, sending, answer }) {
       const { transaction, signature } = fieldsOf(sending)
-      const texts = [units, transaction, signature, fieldsOf(answer).amount]
-      return (
-        texts.every((each) => typeof each === 'string') &&
-        [undefined, 'confirmed', 'expired', 'failed'].includes(end as string | undefined)
-      )
+      return [units, transaction, signature, fieldsOf(answer).amount].every((each) => typeof each === 'string')
     },
   })
 }
 
 /** What an earlier run has signed for the row, unless it has ended without effect. */
-function begunOf({ journal }: BuyerRun, { id, units }: ListRow): SentRow | null {
+function begunOf({ journal }: BuyerRun, { id, units }: BuyerRow): SentRow | null {
   const sent = units === null ? undefined : journal?.entries.get(id)
   return sent === undefined || sent.end === 'expired' || sent.end === 'failed' ? null : sent
 }
 
 /** Marks what an earlier run has done. Throws a usage problem if a row that it began has another amount now. */
-async function markDone(session: Session, run: BuyerRun, rows: readonly ListRow[]) {
+async function markDone(session: Session, run: BuyerRun, rows: readonly BuyerRow[]) {
   const { kind, file } = run
   for (const row of rows) {
     const begun = begunOf(run, row)
@@ -127,15 +110,12 @@ async function markDone(session: Session, run: BuyerRun, rows: readonly ListRow[
     row.data = begun.answer as unknown as Answer
     if (begun.end === 'confirmed') row.status = `${kind.done} already`
   }
-  await doubt(
-    session,
-    run,
-    rows.filter(({ status }) => status === `${kind.done} already`),
-  )
+  const done = rows.filter(({ status }) => status === `${kind.done} already`)
+  await doubt(session, run, done)
 }
 
 /** Marks rows as unknown whose transaction in the journal did something else, or is not on chain. */
-async function doubt(session: Session, { flags }: BuyerRun, rows: readonly ListRow[]) {
+async function doubt(session: Session, { flags }: BuyerRun, rows: readonly BuyerRow[]) {
   const done = rows.map(({ id, wallet, signature, act, data }) => ({
     id,
     signatures: [signature ?? ''],
@@ -146,7 +126,7 @@ async function doubt(session: Session, { flags }: BuyerRun, rows: readonly ListR
 }
 
 /** Builds each open row, and marks those that are refused. Throws a usage problem if wallets lack money. */
-async function tryRows(session: Session, { flags, file }: BuyerRun, rows: readonly ListRow[]) {
+async function tryRows(session: Session, { flags, file }: BuyerRun, rows: readonly BuyerRow[]) {
   const built = new Map<string, string[]>()
   const notes = new Set<string>()
   const poor: string[] = []
@@ -181,13 +161,13 @@ async function tryRows(session: Session, { flags, file }: BuyerRun, rows: readon
 /** Reasons of the API for which nothing is left to do. */
 const NOTHING = ['no_deposit', 'nothing_to_claim', 'too_early', 'no_refund']
 
-function refusalOf({ param, message, details }: ApiError, { units }: ListRow) {
+function refusalOf({ param, message, details }: ApiError, { units }: BuyerRow) {
   const isNothing = units === null && NOTHING.includes(String(details?.reason))
   return { status: isNothing ? 'nothing now' : 'failed', error: message.replace(`${param}: `, '') }
 }
 
 /** Does one row until it is confirmed. What an earlier run has signed for it is finished first. */
-async function doRow(session: Session, run: BuyerRun, row: ListRow): Promise<Partial<ListRow>> {
+async function doRow(session: Session, run: BuyerRun, row: BuyerRow): Promise<Partial<BuyerRow>> {
   const { flags, journal, kind } = run
   const { act, keypair } = row
   const endOf = async (sent: SentRow, isNew: boolean) => {
@@ -225,24 +205,20 @@ async function doRow(session: Session, run: BuyerRun, row: ListRow): Promise<Par
   }
 }
 
-const amountOf = ({ data, units, act }: ListRow): Amount | null => {
+const amountOf = ({ data, units, act }: BuyerRow): Amount | null => {
   const amount = data?.amount ?? units
   return amount === null ? null : new Amount(amount, act.units.amount ?? 0)
 }
-const roundsOf = ({ sale }: Pick<BuyerRun, 'sale'>) => sale.raise.rounds.length
 
-function rowLine(row: ListRow, todo: string): string {
+function rowLine(row: BuyerRow): string {
   const { line, wallet, act, status, error } = row
-  const round = roundsOf(act) > 1 ? `  round ${act.sale.round}` : ''
-  const said = error === null ? '' : `: ${printable(error)}`
-  return previewLine(
-    `line ${line}`,
-    `${wallet}${round}  ${status === todo ? amountOf(row)?.grouped : `${status}${said}`}`,
-  )
+  const round = act.sale.raise.rounds.length === 1 ? '' : `round ${act.sale.round}  `
+  const said = error === null ? amountOf(row)?.grouped : `${status}: ${printable(error)}`
+  return previewLine(`line ${line}`, `${wallet}  ${round}${said}`)
 }
 
 /** What the act of one row shows, with the sums of all. */
-function sumLines(rows: readonly ListRow[]): string[] {
+function sumLines(rows: readonly BuyerRow[]): string[] {
   const [first] = rows
   if (first?.data == null) return []
   const sumOf = (name: string) =>
@@ -253,11 +229,11 @@ function sumLines(rows: readonly ListRow[]): string[] {
 
 function outcomeOf(
   { kind: { name, done }, sale, file, journal }: BuyerRun,
-  rows: readonly ListRow[],
+  rows: readonly BuyerRow[],
   notes: readonly string[],
 ): CommandOutcome {
   const { id, raise } = sale
-  const isOne = roundsOf({ sale }) === 1
+  const ofRounds = <T>(value: T) => (raise.rounds.length === 1 ? [] : [value])
   return rowsOutcome({
     rows,
     fields: { id, mint: raise.mint, quote_mint: raise.quote_mint },
@@ -276,8 +252,8 @@ function outcomeOf(
         ...{ status, signature, error },
       }),
     ],
-    columns: ['line', 'wallet', ...(isOne ? [] : ['round']), 'amount', 'status'],
-    cells: (row) => [row.line, row.wallet, ...(isOne ? [] : [row.act.sale.round]), amountOf(row), row.status],
+    columns: ['line', 'wallet', ...ofRounds('round'), 'amount', 'status'],
+    cells: (row) => [row.line, row.wallet, ...ofRounds(row.act.sale.round), amountOf(row), row.status],
     file,
     ...(journal === null ? {} : { journal: journal.file }),
     notes,

@@ -5,7 +5,7 @@ import { readRows } from '../lists/csv.ts'
 import { refuseStandardInput } from '../lists/run.ts'
 import { Problem, usage } from '../ui/problem.ts'
 import { isDeviceUrl, isWalletName } from '../wallet/names.ts'
-import { type ActOfBuyer, type BuyerActKind, inRound, type Sale, unitsIn } from './buyer-acts.ts'
+import { type ActOfBuyer, type Answer, type BuyerActKind, inRound, type Sale, unitsIn } from './buyer-acts.ts'
 
 const MOST_ROWS = 500
 
@@ -26,6 +26,13 @@ export interface BuyerRow {
   /** Raw units of what is paid; without them the chain alone says how much, and so what is left to do. */
   units: bigint | null
   act: ActOfBuyer
+  /** Names it in the journal. */
+  id: string
+  /** What the API says about it. */
+  data: Answer | null
+  status: string
+  signature: string | null
+  error: string | null
 }
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
@@ -59,15 +66,15 @@ export function readKeys(session: Session, { kind, sale: all, raw, file }: Buyer
       const isPath = !isWalletName(text) && !isDeviceUrl(text)
       const keypair = isPath ? resolve(dirname(resolve(file)), text) : text
       const wallet = await session.wallet.address(keypair)
-      const place = `${sale?.round} ${wallet}`
-      const earlier = places.get(place)
+      const id = `${sale?.round} ${wallet}`
+      const earlier = places.get(id)
       if (earlier !== undefined) throw usage(`the key of ${wallet} is in row ${earlier} too, for the same round`)
-      if (places.set(place, places.size + 1).size > MOST_ROWS)
-        throw usage(`more than ${MOST_ROWS} rows: split the list`)
-      return { keypair, wallet }
+      if (places.set(id, places.size + 1).size > MOST_ROWS) throw usage(`more than ${MOST_ROWS} rows: split the list`)
+      return { keypair, wallet, id }
     })
     if (sale === undefined || units === undefined || own === undefined) return []
     const act = kind.of(session, sale, { units, raw })
-    return [{ ...own, units, act, offset: row.offset }]
+    const open = { data: null, status: `to ${kind.name}`, signature: null, error: null }
+    return [{ ...own, ...open, units, act, offset: row.offset }]
   })
 }

@@ -247,34 +247,35 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     expect(rich.lamports()).toBe(before)
   })
 
-  it.each(['before', 'after'] as const)(
-    'is killed %s what it signed is sent, and deposits nothing twice',
-    async (holds) => {
-      const on = await sales()
-      const { id } = await on.create({})
-      const buyers = [on.buyer(), on.buyer()]
-      const [a, b] = names(buyers)
-      const list = listed(id, `killed-${holds}.csv`)
-      list.write(`${a},0.5,`, `${b},0.25,`)
-      let onHeld = () => {}
-      const held = new Promise<void>((settle) => {
-        onHeld = settle
-      })
-      const api = await meddling({ holds, onHeld: () => onHeld() })
-      const child = execa(process.execPath, [PROGRAM, ...list.args('deposit', '--yes')], {
-        ...{ cwd: cli.home, env: { ...cli.env, ...api.env }, extendEnv: false, reject: false },
-      })
-      await Promise.race([held, child.then(({ stderr }) => Promise.reject(new Error(stderr)))])
-      child.kill('SIGKILL')
-      await child
-      api.close()
-      const again = await list.run('deposit')
-      expect(again, again.stderr).toMatchObject({ exitCode: 0, deposited: 2, failed: 0 })
-      expect((await on.read(id)).deposited).toBe('750000000')
-      expect(await list.run('deposit')).toMatchObject({ deposited: 0, done_already: 2 })
-      expect((await on.read(id)).deposited).toBe('750000000')
-    },
-  )
+  it.each([
+    ['before it is sent', 'before', 0],
+    ['long before it is sent', 'before', 600],
+    ['after it is sent', 'after', 0],
+  ] as const)('is killed %s, and deposits nothing twice', async (_, holds, seconds) => {
+    const on = await sales()
+    const { id } = await on.create({})
+    const buyers = [on.buyer(), on.buyer()]
+    const [a, b] = names(buyers)
+    const list = listed(id, `killed-${holds}-${seconds}.csv`)
+    list.write(`${a},0.5,`, `${b},0.25,`)
+    let onHeld = () => {}
+    const held = new Promise<void>((settle) => {
+      onHeld = settle
+    })
+    const api = await meddling({ holds, onHeld: () => onHeld() })
+    const child = execa(process.execPath, [PROGRAM, ...list.args('deposit', '--yes')], {
+      ...{ cwd: cli.home, env: { ...cli.env, ...api.env }, extendEnv: false, reject: false },
+    })
+    await Promise.race([held, child.then(({ stderr }) => Promise.reject(new Error(stderr)))])
+    child.kill('SIGKILL')
+    await child
+    api.close()
+    const again = await list.run('deposit')
+    expect(again, again.stderr).toMatchObject({ exitCode: 0, deposited: 2, failed: 0 })
+    expect((await on.read(id)).deposited).toBe('750000000')
+    expect(await list.run('deposit')).toMatchObject({ deposited: 0, done_already: 2 })
+    expect((await on.read(id)).deposited).toBe('750000000')
+  })
 
   it('refuses the row for which the API builds another amount, and goes on', async () => {
     const on = await sales()
@@ -318,6 +319,33 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     expect(emptied).toMatchObject({ amount: '0', closes: true })
     expect(on.units(buyers[0]!.key)).toBe(BigInt(first.amount))
     expect(await list.run('claim')).toMatchObject({ exitCode: 0, claimed: 0, nothing_now: 3 })
+  })
+
+  it('pays another token in the rounds of a stored allowlist', async () => {
+    const made = await listedRaise({ ...daemon, visit: fetch })
+    const buyers = [made.buyer(1), made.buyer(1)]
+    const [a, b] = buyers.map(({ key }, i) => cli.keypair(`${made.id.slice(0, 8)}-${i}.json`, key).file)
+    await made.store(buyers.map(({ key }, i) => ({ wallet: addressOf(key), cap: '700', round: 2 - i })))
+    await made.open({ url: 'https://sale.example.com/raise' })
+    const list = listed(made.id, 'rounds.csv')
+    list.write(`${a},300,2`, `${b},0.5,1`, `${b},1,3`)
+    await cli.refused(list.args('deposit', '--raw'), ':3:')
+    list.write(`${a},300,2`, `${b},400,`, `${b},1,2`)
+    const { exitCode, buyers: rows } = await list.run('deposit', '--raw')
+    expect([exitCode, rows]).toMatchObject([
+      1,
+      [
+        { round: 2, amount: '300', status: 'deposited' },
+        { round: 1, amount: '400', status: 'deposited' },
+        { round: 2, status: 'failed', error: expect.stringContaining('is not in round 2 of the allowlist') },
+      ],
+    ])
+    expect(made.escrowOf(buyers[0]!)?.deposited).toBe(300n)
+    list.write(`${a},0.0000001,2`)
+    await cli.refused(list.args('withdraw'), 'amounts of this raise need --raw here')
+    list.write(`${a},100,2`)
+    expect(await list.run('withdraw', '--raw')).toMatchObject({ exitCode: 0, withdrawn: 1 })
+    expect(made.escrowOf(buyers[0]!)?.deposited).toBe(200n)
   })
 
   it('takes back the deposits of a failed raise to the lamport', async () => {
