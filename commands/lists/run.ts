@@ -91,7 +91,7 @@ async function show(
     ...(journal === undefined ? [] : [previewLine('journal', journal)]),
     ...(forecast === undefined || fault === null ? [] : failureLines(forecast.simulation, fault)),
   ])
-  if (isDryRun) return forecast === undefined || (fault === null && (funds === undefined || canPay(funds)))
+  if (isDryRun) return fault === null && (funds === undefined || canPay(funds))
   require?.()
   if (funds !== undefined) requireFunds(funds, cluster)
   if (forecast !== undefined && fault !== null) throw wouldFail(forecast, fault)

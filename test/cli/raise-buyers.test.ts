@@ -2,11 +2,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { Keypair } from '@solana/web3.js'
+import { Keypair, SystemProgram } from '@solana/web3.js'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { walletOf } from '../merkle/reference.ts'
-import { lamportsOf } from '../support/gold.ts'
+import { lamportsOf, run } from '../support/gold.ts'
 import { listedRaise } from '../support/listed-raises.ts'
 import { addressOf, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
 import { listening } from '../support/ports.ts'
@@ -270,8 +270,13 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     child.kill('SIGKILL')
     await child
     api.close()
+    const [, first = '{}'] = readFileSync(`${list.file}.deposit.json`, 'utf8').split('\n')
+    const { signature } = JSON.parse(first).sending
+    if (seconds > 0) on.chain.advance(seconds)
     const again = await list.run('deposit')
     expect(again, again.stderr).toMatchObject({ exitCode: 0, deposited: 2, failed: 0 })
+    // What can land no more is signed anew.
+    expect(again.buyers[0].signature === signature).toBe(seconds === 0)
     expect((await on.read(id)).deposited).toBe('750000000')
     expect(await list.run('deposit')).toMatchObject({ deposited: 0, done_already: 2 })
     expect((await on.read(id)).deposited).toBe('750000000')
@@ -319,6 +324,28 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     expect(emptied).toMatchObject({ amount: '0', closes: true })
     expect(on.units(buyers[0]!.key)).toBe(BigInt(first.amount))
     expect(await list.run('claim')).toMatchObject({ exitCode: 0, claimed: 0, nothing_now: 3 })
+  })
+
+  it('refuses a claim for which a wallet lacks SOL, before anything is signed', async () => {
+    const on = await sales()
+    const { id } = await on.create({ deposit_fee_bps: 0 })
+    const buyers = [on.buyer(), on.buyer()]
+    const list = listed(id, 'poor.csv')
+    list.write(...names(buyers).map((file) => `${file},1,`))
+    expect(await list.run('deposit')).toMatchObject({ deposited: 2 })
+    await on.end(id)
+    const [, emptied] = buyers
+    const [from, to] = [emptied!.key.publicKey, buyers[0]!.key.publicKey]
+    // The fee is left, and the least that a wallet keeps.
+    const spent = SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports: emptied!.lamports() - 1_000_000n })
+    expect(run(on.chain, [spent], [emptied!.key]).err).toBeNull()
+    const before = buyers.map(({ lamports }) => lamports())
+    cli.file('poor.csv', `${names(buyers).join('\n')}\n`)
+    const lacks = new RegExp(`${emptied!.address} has 0.000995 SOL, and 0.00214368 SOL is needed`)
+    await cli.refused(list.args('claim'), lacks, 1)
+    const dry = await cli.svc(list.args('claim', '--dry-run'))
+    expect([dry.exitCode, dry.stderr]).toEqual([1, expect.stringContaining('missing   0.00114868 SOL')])
+    expect(buyers.map(({ lamports }) => lamports())).toEqual(before)
   })
 
   it('pays another token in the rounds of a stored allowlist', async () => {
