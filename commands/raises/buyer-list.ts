@@ -8,10 +8,10 @@ import { fieldsOf, ListJournal } from '../lists/journal.ts'
 import { FAILED_WORDS, firstNotes, rowsOutcome } from '../lists/outcome.ts'
 import { patiently } from '../lists/patience.ts'
 import { doubtsAbout } from '../lists/proof.ts'
-import { oneByOne, runList } from '../lists/run.ts'
+import { failedRow, runList, workThrough } from '../lists/run.ts'
 import type { SignedEnd } from '../lists/until-ended.ts'
 import { trackedField } from '../signing/built-transactions.ts'
-import { refuseUnconfirmable } from '../signing/confirm.ts'
+import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { signOne } from '../signing/device.ts'
 import type { SigningFlags } from '../signing/flags.ts'
@@ -24,6 +24,8 @@ import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
 import { type Answer, buildAct, fieldsOfAct, signAct } from './buyer-acts.ts'
 import { type BuyerList, type BuyerRow, readKeys } from './buyer-rows.ts'
+
+const CONCURRENT_ROWS = 4
 
 /** What was signed for a row with an amount, on disk before it is sent. */
 interface SentRow {
@@ -67,8 +69,7 @@ export async function runBuyers(session: Session, flags: BuyerRun['flags'], list
       payer: '',
       ...(journal === null ? {} : { journal: journal.file }),
     }),
-    work: () =>
-      oneByOne(session, open, { nameOf: ({ wallet }) => wallet, work: (quiet, row) => doRow(quiet, run, row) }),
+    work: () => doRows(session, run, open),
     outcome: (notes) => outcomeOf(run, rows, notes),
   })
 }
@@ -166,8 +167,27 @@ function refusalOf({ param, message, details }: ApiError, { units }: BuyerRow) {
   return { status: isNothing ? 'nothing now' : 'failed', error: message.replace(`${param}: `, '') }
 }
 
+/** Does a few rows at a time. One that fails keeps its error, and the others go on. */
+async function doRows(session: Session, run: BuyerRun, rows: readonly BuyerRow[]): Promise<void> {
+  const devices = await Promise.all(rows.map(({ keypair }) => session.wallet.isDevice(keypair)))
+  let done = 0
+  const failed = (row: BuyerRow, error: unknown) => Object.assign(row, failedRow(error))
+  await workThrough(agreedSession(session), {
+    doing: 'Signing and sending',
+    // A deposit changes how much the next one may be.
+    atOnce: run.kind.name === 'deposit' || devices.includes(true) ? 1 : CONCURRENT_ROWS,
+    jobs: rows,
+    async work(quiet, row) {
+      await doRow(quiet, run, row).catch((error: unknown) => failed(row, error))
+      return []
+    },
+    failed,
+    progress: () => [++done, rows.length],
+  })
+}
+
 /** Does one row until it is confirmed. What an earlier run has signed for it is finished first. */
-async function doRow(session: Session, run: BuyerRun, row: BuyerRow): Promise<Partial<BuyerRow>> {
+async function doRow(session: Session, run: BuyerRun, row: BuyerRow): Promise<void> {
   const { flags, journal, kind } = run
   const { act, keypair } = row
   const endOf = async (sent: SentRow, isNew: boolean) => {
@@ -192,16 +212,15 @@ async function doRow(session: Session, run: BuyerRun, row: BuyerRow): Promise<Pa
     const begun = begunOf(run, row)
     if (begun !== null && (await endOf(begun, false)).kind === 'confirmed') {
       row.status = kind.done
-      await doubt(session, run, [row])
-      return {}
+      return await doubt(session, run, [row])
     }
     // A device shows only a hash of a transaction with guards.
     const guard = flags.guard ?? ((await session.wallet.isDevice(keypair)) ? 'off' : undefined)
     await signAct(session, { ...flags, guard, keypair }, act, send)
-    return { status: kind.done }
+    row.status = kind.done
   } catch (error) {
-    if (error instanceof UnprovenEnd) return { status: 'unknown', error: error.message }
-    throw error
+    if (!(error instanceof UnprovenEnd)) throw error
+    Object.assign(row, { status: 'unknown', error: error.message })
   }
 }
 

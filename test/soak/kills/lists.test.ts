@@ -21,7 +21,7 @@ import { lacksLock } from '../../support/gold.ts'
 import { killAmongWrites } from '../../support/killed-command.ts'
 import { EXCESS, oldAccounts } from '../../support/old-accounts.ts'
 import { keypairFile } from '../../support/platform-wallet.ts'
-import { quickProgramsDir } from '../../support/programs.ts'
+import { hasProgram, quickProgramsDir } from '../../support/programs.ts'
 import { randomOf } from '../../support/random.ts'
 import { soakRuns } from '../../support/runs.ts'
 import { removeFolder } from '../../support/service.ts'
@@ -396,6 +396,40 @@ const locked: ListKill['prepare'] = async ({ home, payer, keypair, json, chain }
   }
 }
 
+/** Each key pays its amount into a raise once, whatever has expired and was signed again. */
+const deposited: ListKill['prepare'] = async ({ home, keypair, env, json }, rows) => {
+  const texts = ['--name', 'Sold', '--symbol', 'SLD', '--uri', 'https://example.com/s.json', '--supply', '1000000']
+  const { mint } = (await json(['tokens', 'create', ...texts, '-k', keypair])) as { mint: string }
+  await json(['tokens', 'revoke', mint, 'mint', '-k', keypair])
+  const terms = ['--sale-mode', 'fixed_price', '--price', '0.001', '--min', '1', '--max', '100', '--ends', '7d']
+  const { id } = (await json(['raises', 'create', mint, ...terms, '-k', keypair])) as { id: string }
+  const keys = Array.from({ length: rows }, () => Keypair.generate())
+  const local = new EmbeddedChain(
+    await openParts({ dataDir: env.SVC_DATA_DIR!, programsDir: quickProgramsDir(), now: () => Date.now() }),
+  )
+  await local.together(() => {
+    for (const key of keys) local.airdrop(key.publicKey.toBase58(), 10_000_000_000n)
+  })
+  local.close()
+  const file = join(home, 'keys.csv')
+  for (const [i, key] of keys.entries()) keypairFile(home, key, `key-${i}.json`)
+  writeFileSync(file, `keypair,amount\n${keys.map((_, i) => `key-${i}.json,${1_000_000 * (i + 1)}`).join('\n')}\n`)
+  const args = ['raises', 'deposit', id, '--from', file, '--raw']
+  const journal = `${file}.deposit.json`
+  return {
+    args,
+    journal,
+    done: () =>
+      existsSync(journal) ? linesOf(journal).filter((line) => line.includes('"end":"confirmed"')).length : 0,
+    async holds() {
+      expect(await json(args)).toMatchObject({ total: rows, failed: 0, unknown: 0, to_deposit: 0 })
+      expect(await json(args)).toMatchObject({ deposited: 0, done_already: rows })
+      const raise = (await json(['raises', 'get', id])) as { deposited: string; buyers: string }
+      expect(raise).toMatchObject({ deposited: String((1_000_000 * rows * (rows + 1)) / 2), buyers: String(rows) })
+    },
+  }
+}
+
 /** Accounts from a time with a higher rent: each returns its excess once. */
 const reclaimedBy =
   (signer: 'keypair' | 'platform'): ListKill['prepare'] =>
@@ -515,6 +549,17 @@ killList({
   ...{ differs: 'size', mostChanges: 40, mostDelayMs: 80 },
   isAmid: (locks) => locks > 0 && locks < 500,
   prepare: locked,
+})
+const DEPOSITS = soakRuns(20, 60)
+killList({
+  title: `svc raises deposit --from with ${DEPOSITS} keys`,
+  skip: !hasProgram(PROGRAMS.presale.id),
+  seed: 46,
+  rows: DEPOSITS,
+  ...{ alone: soakRuns(3, 10), served: soakRuns(3, 10), leastKilled: soakRuns(4, 14) },
+  ...{ differs: 'mtimeMs', mostChanges: 10, mostDelayMs: 200, letsExpire: true },
+  isAmid: (rows) => rows > 0 && rows < DEPOSITS,
+  prepare: deposited,
 })
 killList({
   title: 'svc wallet reclaim of 1,000 accounts by a keypair',
