@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { merkleRootAddress } from '../../src/chain/programs/presale/index.ts'
 import { PageFault } from '../../src/claim-page/browser/page-fault.ts'
 import { raiseSubjectOf, readCaps } from '../../src/claim-page/browser/raise/raise-files.ts'
 import { amountsOf, arriving, planAct, type RaiseAct } from '../../src/claim-page/browser/raise/raise-plan.ts'
@@ -12,7 +13,7 @@ import type { LocalChain } from '../../src/localnet/types.ts'
 import { serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { run } from '../support/gold.ts'
 import { withFee } from '../support/locks.ts'
-import { openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
+import { allowlistFiles, openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
 import { lacksPresale, sdk } from '../support/raises.ts'
 import { startService } from '../support/service.ts'
 import { addressOf, SOL, walletOn } from '../support/wallets.ts'
@@ -121,13 +122,20 @@ describe.skipIf(lacksPresale !== '')(`the page of a raise ${lacksPresale}`, () =
     const made = openSolRaise(it.chain, { allowlist: 'merkle', mode: 'pro_rata', rounds: [round, round] })
     const caps = [SOL, 2n * SOL]
     const lines = caps.map((cap, index) => ({ wallet: it.wallet, round: index, cap }))
-    const files = openToList(it.chain, made, lines)
+    const { files } = allowlistFiles(merkleRootAddress(made.id, 0n), lines)
+    const before = (await read(it, made, files)).wallet!.parts
+    expect(before.map(({ listed, isWaiting }) => [listed, isWaiting])).toEqual(caps.map(() => [null, true]))
+    await expect(land(it, made, 'deposit', SOL, files)).rejects.toEqual(fault('notInRound'))
+    openToList(it.chain, made, lines)
     for (const [index, cap] of caps.entries()) {
       await expect(land(it, made, 'deposit', cap + 1n, files, index)).rejects.toEqual(fault('effectDiffers'))
       expect(await land(it, made, 'deposit', cap, files, index)).toContain('Deposit')
     }
     const { parts } = (await read(it, made, files)).wallet!
     expect(parts.map(({ escrow }) => escrow?.deposited)).toEqual(caps)
+    // A longer list that is not open yet leaves a buyer what it has.
+    const longer = allowlistFiles(merkleRootAddress(made.id, 1n), [{ wallet: it.wallet, round: 0, cap: 5n * SOL }])
+    expect(await land(it, made, 'withdraw', SOL, longer.files)).toEqual(['Withdraw'])
   })
 
   it('deposits with a proof, and believes no false one', async () => {

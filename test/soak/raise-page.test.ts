@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { createHttpServer } from '../../daemon/http-server.ts'
-import { raiseEscrowAddress } from '../../src/chain/programs/presale/index.ts'
+import { merkleRootAddress, raiseEscrowAddress } from '../../src/chain/programs/presale/index.ts'
 import { buildMultisigCreation, readSquadsSettings } from '../../src/chain/programs/squads/index.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -21,7 +21,7 @@ import { lamportsOf, unitsIn } from '../support/gold.ts'
 import { withFee } from '../support/locks.ts'
 import { listening } from '../support/ports.ts'
 import { hasProgram } from '../support/programs.ts'
-import { openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
+import { allowlistFiles, openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
 import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
 import { member } from '../support/squads.ts'
 import { type StandardWalletOptions, standardWallet } from '../support/standard-wallet.ts'
@@ -309,9 +309,13 @@ describe.skipIf(!isReady)('the page of a raise (needs Chromium and Meteora Presa
       { wallet: addressOf(key), round: 1, cap: 2n * SOL },
       { wallet: addressOf(other), round: 1, cap: SOL },
     ]
-    const { url } = await serve(raise, openToList(chain, raise, lines))
+    const { url } = await serve(raise, allowlistFiles(merkleRootAddress(raise.id, 0n), lines).files)
     const { page, complaints } = await open(url, key)
     await connect(page)
+    await page.getByText('has not put the list on the chain yet').first().waitFor({ timeout: WAIT_MS })
+    await pictures(page, 'rounds-waiting')
+    openToList(chain, raise, lines)
+    await press(page, 'Check again')
     await page.locator('#deposit-1').waitFor({ timeout: WAIT_MS })
     const parts = await page.locator('.entitlement').allTextContents()
     expect(parts).toEqual([

@@ -56,7 +56,9 @@ function drawPart(session: RaiseSession, state: RaiseState, part: RaisePart): HT
   const acts = session.wallet === null || unusual(state) !== null ? [] : actsOf(shown)
   return make('div', { class: 'entitlement', attributes: group }, [
     isOne ? null : name,
-    ...(isOutside ? [make('p', { text: texts.text('notInRound') })] : [ownFacts(shown), ...acts]),
+    ...(isOutside
+      ? [make('p', { text: texts.text(part.isWaiting ? 'notOpenYet' : 'notInRound') })]
+      : [ownFacts(shown), ...acts]),
   ])
 }
 

@@ -60,6 +60,8 @@ export interface RaisePart {
   escrow: RaiseEscrow | null
   /** What the allowlist says, once its proof is checked; null if the wallet is not in it, or there is none. */
   listed: ProvenCap | null
+  /** Whether the site has a line of the wallet whose root is not on the chain yet. */
+  isWaiting: boolean
 }
 
 interface RaiseWallet {
@@ -191,7 +193,9 @@ interface Buyer {
 
 async function walletIn(chain: Chain, raise: Raise, buyer: Buyer): Promise<RaiseWallet> {
   const { address, caps, tokens, quotes, escrows } = buyer
-  const listed = await Promise.all(caps.map((cap) => provenCap(chain, raise, address, cap)))
+  const waiting = caps.filter(({ config }) => !chain.get(config))
+  const open = caps.filter((cap) => !waiting.includes(cap))
+  const listed = await Promise.all(open.map((cap) => provenCap(chain, raise, address, cap)))
   return {
     address,
     tokens: tokensIn(chain, tokens, { mint: raise.mint, owner: address }),
@@ -200,7 +204,8 @@ async function walletIn(chain: Chain, raise: Raise, buyer: Buyer): Promise<Raise
       const escrow = decodeRaiseEscrow(escrowAddress, chain.get(escrowAddress) ?? null)
       const isOwn = escrow?.raise === raise.address && escrow.owner === address && escrow.round === round
       if (escrow !== null && !isOwn) throw new PageFault('raiseForeign')
-      return { round, escrowAddress, escrow, listed: listed.find((cap) => cap.round === round) ?? null }
+      const isWaiting = waiting.some((cap) => cap.round === round)
+      return { round, escrowAddress, escrow, listed: listed.find((cap) => cap.round === round) ?? null, isWaiting }
     }),
   }
 }
