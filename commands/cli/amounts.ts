@@ -76,7 +76,7 @@ export const tokensText = (raw: string | bigint | null, decimals: number | null)
 export type FieldUnits = Readonly<Record<string, number | Unit | null>>
 
 /** The same units for several fields. */
-export const unitsOfAll = (names: readonly string[], of: number | Unit | null): FieldUnits =>
+export const unitsOfAll = <U extends number | Unit | null>(names: readonly string[], of: U): Record<string, U> =>
   Object.fromEntries(names.map((name) => [name, of]))
 
 /** Fields for a terminal: those of known units become amounts, and lamports SOL. */

@@ -5,7 +5,7 @@ import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { feeOnTop } from '../../src/solana/raise-amounts.ts'
-import { rawUnits, solOf, tokensText } from '../cli/amounts.ts'
+import { rawUnits, solOf, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import type { BuiltRow } from '../lists/keyed-list.ts'
 import { readKey } from '../merkle/built-record.ts'
@@ -185,13 +185,10 @@ export const DEPOSIT: BuyerActKind<Built<'deposit'>> = {
         buys: `${boughtText(sale, data.buys)}${raise.sale_mode === 'fixed_price' ? '' : ' by the deposits so far'}`,
         account: data.rent !== '0' && `${solOf(BigInt(data.rent))} SOL of rent, which the last claim or refund returns`,
       }),
-      units: { ...unitsOf(['amount', 'fee'], sale.decimals), buys: raise.decimals, rent: SOL_DECIMALS },
+      units: { ...unitsOfAll(['amount', 'fee'], sale.decimals), buys: raise.decimals, rent: SOL_DECIMALS },
     }
   },
 }
-
-const unitsOf = (names: readonly string[], decimals: number) =>
-  Object.fromEntries(names.map((name) => [name, decimals]))
 
 /** Less than asked may be paid, if the rest buys no whole unit; the fee follows from the round. */
 async function depositCalls(
@@ -250,7 +247,7 @@ export const WITHDRAWAL: BuyerActKind<Built<'withdraw'>> = {
         lost: data.fee_lost !== '0' && `${paidText(sale, data.fee_lost)} of deposit fee`,
         stays: paidText(sale, data.remaining),
       }),
-      units: unitsOf(['amount', 'fee_lost', 'remaining'], decimals),
+      units: unitsOfAll(['amount', 'fee_lost', 'remaining'], decimals),
     }
   },
 }
@@ -281,7 +278,7 @@ export const CLAIM: BuyerActKind<Built<'claim'>> = {
         later: data.remaining !== '0' && boughtText(sale, data.remaining),
         next: data.next_claim_at,
       }),
-      units: { ...unitsOf(['amount', 'received', 'remaining'], decimals), refunded: sale.decimals },
+      units: { ...unitsOfAll(['amount', 'received', 'remaining'], decimals), refunded: sale.decimals },
       others: ['next_claim_at', 'closes'],
     }
   },
@@ -300,7 +297,7 @@ export const REFUND: BuyerActKind<Built<'refund'>> = {
       ...(isLast ? [closingCall(of, buyer)] : []),
     ]),
     preview: (data) => ({ receives: paidText(sale, data.amount) }),
-    units: unitsOf(['amount'], sale.decimals),
+    units: unitsOfAll(['amount'], sale.decimals),
     others: ['closes'],
   }),
 }

@@ -9,7 +9,6 @@ import {
   rootInstruction,
   serverMetadataAddress,
   serverMetadataInstruction,
-  versionFor,
 } from '../../chain/programs/presale/index.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
@@ -27,11 +26,12 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { allowlistsOf } from '../../store/resources/raise-allowlists.ts'
 import { act } from '../act.ts'
 import { trackingOf } from '../building.ts'
+import { fault } from '../locks/checks.ts'
 import { hashBytesOf } from '../merkle-trees/open-tree.ts'
 import { refusalsOf } from '../refusals.ts'
 import { type Said, warned } from '../sentences.ts'
 import { requireCreator, requireRaise } from './require-raise.ts'
-import { requireListed } from './store-allowlist.ts'
+import { requireListed, requireVersion } from './store-allowlist.ts'
 
 type Routes = Api['raises']
 
@@ -44,17 +44,14 @@ export const openRaise = act<Routes['open']>('raise.open', async (context, { id,
     throw badRequest(`The raise ${id} ended on ${isoSeconds(raise.endsAt)}, so nobody can deposit any more`)
   const opening = await readOpening(chain, id)
   const root = asked.root === undefined ? await storedRoot(context, id) : toHex(hashBytesOf(asked.root))
-  const version = versionFor(opening, root)
-  if (version < 0)
-    throw badRequest(`The raise ${id} has ${opening.roots.length} roots on chain, the most that svc uses`)
+  const version = requireVersion(opening, root, id)
   const url = urlFor(context, asked.url, opening)
   const shown = shownUrl(url)
   const isRootThere = opening.roots[version] === root
   const isUrlThere = opening.url === url
   if (isRootThere && isUrlThere)
-    throw badRequest(`The raise ${id} is open already, with the root ${root} and proofs at ${shown}`, {
-      param: 'id',
-      details: { reason: 'already_open', root, root_version: version, url: shown },
+    throw fault('id', `The raise ${id} is open already, with the root ${root} and proofs at ${shown}`, {
+      ...{ reason: 'already_open', root, root_version: version, url: shown },
     })
   const metadata = serverMetadataAddress(id)
   const config = merkleRootAddress(id, BigInt(version))
@@ -91,9 +88,9 @@ const MOST_URL_SHOWN = 256
 async function storedRoot({ store }: Context, id: string): Promise<string> {
   const [list] = await allowlistsOf(store.db, id)
   if (list !== undefined) return list.root
-  throw badRequest(
+  throw fault(
+    'root',
     `No allowlist of the raise ${id} is stored here: store it (POST /v2/raises/{id}/allowlist, \`svc raises open --allowlist\`), or send the root of a list that is kept elsewhere`,
-    { param: 'root' },
   )
 }
 
@@ -103,12 +100,12 @@ function urlFor({ config }: Context, asked: string | undefined, { url: written }
   const root = publicRoot(config)
   const text = asked ?? (root === undefined ? undefined : `${root}/raise`)
   if (text === undefined)
-    throw badRequest(
+    throw fault(
+      'url',
       'url is required, because this server has no public address (public-url): name the place of the proofs, without the id of the raise',
-      { param: 'url' },
     )
   const url = proofsUrl(text)
-  if (url === null) throw badRequest(`url ${PROOFS_URL_RULE}`, { param: 'url' })
+  if (url === null) throw fault('url', `url ${PROOFS_URL_RULE}`)
   return url
 }
 

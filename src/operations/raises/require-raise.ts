@@ -2,7 +2,7 @@
 import { type Raise, type RaiseEscrow, readRaise, readRaiseOfBuyer } from '../../chain/programs/presale/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
-import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
+import { type ApiError, notFound } from '../../platform/errors.ts'
 import { fault } from '../locks/checks.ts'
 
 interface FoundRaise {
@@ -50,8 +50,7 @@ export async function requireBuyer(
 /** Throws bad_request unless the payer is the creator, whom the message names. `verb` as in `open`. */
 export function requireCreator({ address, creator }: Raise, payer: string, verb: string): void {
   if (payer === creator) return
-  throw badRequest(`Only the creator of the raise ${address}, ${creator}, can ${verb} it, not ${payer}`, {
-    param: 'payer',
-    details: { creator },
+  throw fault('payer', `Only the creator of the raise ${address}, ${creator}, can ${verb} it, not ${payer}`, {
+    creator,
   })
 }

@@ -1,11 +1,11 @@
 /** Stores the allowlist of a raise. A root on chain stays valid, so a later list can only add wallets and raise caps. */
 import type { z } from '@hono/zod-openapi'
 import { type RaiseAllowlist, raises } from '../../api/raises.ts'
-import { type Raise, readOpening, versionFor } from '../../chain/programs/presale/index.ts'
+import { type Raise, type RaiseOpening, readOpening, versionFor } from '../../chain/programs/presale/index.ts'
 import type { Context, Services } from '../../context.ts'
 import { type AllowlistSummary, capFault, firstLost } from '../../merkle/allowlist.ts'
 import type { BuiltAllowlist } from '../../merkle/built-tree.ts'
-import { type ApiError, badRequest, forbidden, Overtaken } from '../../platform/errors.ts'
+import { badRequest, forbidden, Overtaken } from '../../platform/errors.ts'
 import {
   type AllowlistRow,
   allowlistsOf,
@@ -13,8 +13,9 @@ import {
   insertAllowlist,
   readEntries,
 } from '../../store/resources/raise-allowlists.ts'
+import { fault } from '../locks/checks.ts'
 import { throwingTreeFaults } from '../merkle-trees/verbs.ts'
-import { type Said, warned } from '../sentences.ts'
+import { fieldFault, type Said, warned } from '../sentences.ts'
 import { requireRaise } from './require-raise.ts'
 
 const { body } = raises.storeAllowlist
@@ -44,16 +45,17 @@ export async function storeAllowlist(context: Context, { id, built }: AllowlistI
     return answer
   }
   const opening = await readOpening(chain, id)
-  const version = versionFor(opening, root)
-  if (version < 0)
-    throw badRequest(`The raise ${id} has ${opening.roots.length} roots on chain, the most that svc uses`)
+  const version = requireVersion(opening, root, id)
   const open = lists.filter((list) => opening.roots[list.version] === list.root)
   const [last] = open
   const entries = Buffer.concat(pieces.map((piece) => piece.entries))
   if (last !== undefined) requireAll(last, await readEntries(store.db, last), entries)
   return context.commit(async (tx) => {
     const present = await allowlistsOf(tx, id)
-    if (present[0]?.root !== lists[0]?.root) throw storedMeanwhile(id)
+    if (present[0]?.root !== lists[0]?.root) {
+      const other = `Another request stored an allowlist of the raise ${id} at the same time`
+      throw new Overtaken(`${other}: send this request again`, { param: 'id' })
+    }
     for (const list of present) {
       requireOwner(context, list)
       if (!open.some((each) => each.version === list.version)) await deleteAllowlist(tx, list)
@@ -67,24 +69,26 @@ export async function storeAllowlist(context: Context, { id, built }: AllowlistI
   })
 }
 
+/** The version of a root, or the first that is free for it. Throws bad_request if none is. */
+export function requireVersion(opening: RaiseOpening, root: string, id: string): number {
+  const version = versionFor(opening, root)
+  if (version >= 0) return version
+  throw badRequest(`The raise ${id} has ${opening.roots.length} roots on chain, the most that svc uses`)
+}
+
 /** Throws bad_request for a raise without an allowlist by proofs. */
 export function requireListed({ address, allowlist }: Raise): void {
   if (allowlist === 'merkle') return
   const why = allowlist === 'none' ? 'is open to everyone' : 'lets an operator sign for each buyer'
-  throw badRequest(`The raise ${address} ${why}, so it takes no allowlist: that is decided when it is created`, {
-    param: 'id',
-    details: { allowlist },
-  })
+  const message = `The raise ${address} ${why}, so it takes no allowlist: that is decided when it is created`
+  throw fault('id', message, { allowlist })
 }
 
 /** Throws bad_request for entries that the program would refuse. */
 function requireUsableCaps({ rounds }: Raise, summary: AllowlistSummary): void {
-  const fault = capFault(
-    summary,
-    rounds.map(({ buyerMin, buyerMax }) => ({ least: buyerMin, most: buyerMax })),
-  )
-  if (fault === null) return
-  throw badRequest(`entries: ${fault.message}`, { param: 'entries', details: { round: fault.round } })
+  const bounds = rounds.map(({ buyerMin, buyerMax }) => ({ least: buyerMin, most: buyerMax }))
+  const found = capFault(summary, bounds)
+  if (found !== null) throw fieldFault(`entries: ${found.message}`, { round: found.round })
 }
 
 function salesWarnings({ rounds, minimum }: Raise, summary: AllowlistSummary, total: bigint): Said[] {
@@ -101,9 +105,9 @@ function requireAll({ raise_id, root, version }: AllowlistRow, before: Buffer, a
   const lost = firstLost(before, after)
   if (lost === undefined) return
   const { wallet, round, cap } = lost
-  throw badRequest(
+  throw fieldFault(
     `entries: ${wallet} has the cap ${cap} in round ${round} of the list whose root is on chain. That root stays valid, so another list of the raise ${raise_id} can add wallets and raise caps, but not remove or lower them`,
-    { param: 'entries', details: { root, version, wallet, round, cap: String(cap) } },
+    { root, version, wallet, round, cap: String(cap) },
   )
 }
 
@@ -116,8 +120,3 @@ function requireOwner({ actor }: Context, { raise_id, created_by }: AllowlistRow
     { param: 'id' },
   )
 }
-
-const storedMeanwhile = (id: string): ApiError =>
-  new Overtaken(`Another request stored an allowlist of the raise ${id} at the same time: send this request again`, {
-    param: 'id',
-  })
