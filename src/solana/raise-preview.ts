@@ -2,7 +2,7 @@
 import { LAMPORTS_PER_SIGNATURE } from './fees.ts'
 import { creatorGains, feeOnTop, priceText, type RaiseDecimals, releasesOf, withDeposits } from './raise-amounts.ts'
 import { type PoolPlan, type RaisePool, raisedSum, raisePool } from './raise-pool.ts'
-import type { LiveRound, Raise, RaiseRound } from './raises.ts'
+import type { LiveRound, Progress, Raise, RaiseRound } from './raises.ts'
 import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
 import type { TransferFee } from './token-extensions.ts'
 
@@ -20,11 +20,10 @@ interface PreviewedRaise {
   rentOf(bytes: number): bigint
 }
 
-type Deposited = 'deposited' | 'fees' | 'escrows' | 'claimed' | 'refunded'
 /** A raise as it is created, without what only deposits and settlements change. */
 type UnsoldRaise = Omit<
   Raise,
-  Deposited | 'rounds' | 'vestingStartsAt' | 'vestingEndsAt' | 'feesCollected' | 'creatorWithdrawn' | 'unsoldDone'
+  keyof Progress | 'rounds' | 'vestingStartsAt' | 'vestingEndsAt' | 'feesCollected' | 'creatorWithdrawn' | 'unsoldDone'
 > & { rounds: readonly RaiseRound[] }
 
 /** The account of a raise as it will be, before anybody deposits. */

@@ -33,8 +33,8 @@ export interface RaiseRound {
   feeBps: number
 }
 
-/** A round on chain, with what has happened in it. */
-export interface LiveRound extends RaiseRound {
+/** What has happened in a round, or in all. */
+export interface Progress {
   /** Quote deposited, without fees. */
   deposited: bigint
   /** Fees paid, including those that refunds return. */
@@ -43,6 +43,9 @@ export interface LiveRound extends RaiseRound {
   claimed: bigint
   refunded: bigint
 }
+
+/** A round on chain. */
+export interface LiveRound extends RaiseRound, Progress {}
 
 /** What the creation of a raise says. */
 export interface RaiseTerms {
@@ -64,7 +67,7 @@ export interface RaiseTerms {
   vestingSeconds: bigint
 }
 
-export interface Raise extends RaiseTerms {
+export interface Raise extends RaiseTerms, Progress {
   address: string
   /** Who gets what is raised; it can never be changed. */
   creator: string
@@ -77,12 +80,6 @@ export interface Raise extends RaiseTerms {
   tokenProgram: 'spl' | 'token2022'
   quoteTokenProgram: 'spl' | 'token2022'
   supply: bigint
-  deposited: bigint
-  /** Fees paid, including those that refunds return. */
-  fees: bigint
-  escrows: bigint
-  claimed: bigint
-  refunded: bigint
   createdAt: bigint
   vestingStartsAt: bigint
   vestingEndsAt: bigint

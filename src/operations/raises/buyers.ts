@@ -130,14 +130,13 @@ function depositWarnings({ raise, round }: Sale, { token }: Purse): Said[] {
   ]
 }
 
-interface Cost {
-  sum: bigint
-  rent: bigint
-  text(units: bigint): string
-}
-
 /** Throws bad_request if the buyer cannot pay for the deposit, the fee of the network and the accounts. */
-async function requireMoney({ chain }: Context, { raise }: Sale, purse: Purse, { sum, rent, text }: Cost) {
+async function requireMoney(
+  { chain }: Context,
+  { raise }: Sale,
+  purse: Purse,
+  { sum, rent, text }: { sum: bigint; rent: bigint; text(units: bigint): string },
+) {
   const { buyer, lamports, quotes } = purse
   const isSol = raise.quoteMint === WRAPPED_SOL
   const have = quotes.state?.amount ?? 0n

@@ -1,7 +1,7 @@
 /** Reads the two mints of a new raise and the tokens for it, and refuses mints with which somebody could cheat buyers. */
 import { associatedAccounts } from '../../chain/programs/derived-addresses.ts'
 import { decodeTokenState, type OnChainToken } from '../../chain/programs/tokens/index.ts'
-import { type ChainTime, chainTimeOf } from '../../chain/reads/chain-clock.ts'
+import { chainTimeOf } from '../../chain/reads/chain-clock.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../platform/errors.ts'
@@ -12,12 +12,6 @@ import { feeInEpoch } from '../../solana/transfer-fees.ts'
 import { extensionsBeside } from '../locks/checks.ts'
 import { fieldFault, refuseFirst, saidOf } from '../sentences.ts'
 
-interface RaiseMints {
-  at: ChainTime
-  token: OnChainToken
-  quote: OnChainToken
-}
-
 /** Extensions that say where metadata is, and what it is. */
 const DESCRIBING: readonly string[] = ['MetadataPointer', 'TokenMetadata']
 /** What the program accepts of a token for sale (6010). */
@@ -27,7 +21,7 @@ const SELLABLE: readonly string[] = [...DESCRIBING, 'TransferFeeConfig', 'Transf
 export async function readRaiseMints(
   { chain }: Pick<Context, 'chain'>,
   { mint, quote_mint = WRAPPED_SOL }: { mint: string; quote_mint?: string | undefined },
-): Promise<RaiseMints> {
+) {
   refuseFirst(mint === quote_mint && `quote_mint: ${mint} is the token for sale itself`)
   const [clock, ...accounts] = await accountsAt(chain, [CLOCK_SYSVAR, mint, quote_mint])
   const read = async (param: string, address: string, place: number) => {
@@ -75,7 +69,7 @@ async function requireSellable(token: OnChainToken): Promise<void> {
 }
 
 /** What is said of mints that are accepted. */
-export function mintWarnings({ at, token, quote }: RaiseMints): string[] {
+export function mintWarnings({ at, token, quote }: Awaited<ReturnType<typeof readRaiseMints>>): string[] {
   const fee = feeInEpoch(token.extensions, at.epoch)
   return saidOf([
     fee !== null &&

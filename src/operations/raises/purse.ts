@@ -7,36 +7,24 @@ import {
   type Through,
   wrappingInstructions,
 } from '../../chain/programs/presale/index.ts'
-import { decimalsProof, decodeTokenState, type OnChainToken } from '../../chain/programs/tokens/index.ts'
+import { decimalsProof, decodeTokenState } from '../../chain/programs/tokens/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
-import { readTokenAccount, type TokenAccountState } from '../../solana/token-accounts.ts'
+import { readTokenAccount } from '../../solana/token-accounts.ts'
 import { tokenProgramOf } from '../../solana/token-programs.ts'
 import { fault } from '../locks/checks.ts'
 
 export type Built = PlainInstruction | TransactionInstruction
 
-/** A token account; null where there is none. */
-interface Account {
-  address: string
-  state: TokenAccountState | null
-}
+export type Purse = Awaited<ReturnType<typeof readPurse>>
 
-export interface Purse {
-  buyer: string
-  lamports: bigint
-  /** The mint of the token; null if it cannot be read. */
-  token: OnChainToken | null
-  quote: OnChainToken | null
-  tokens: Account
-  quotes: Account
-  vaults: { tokens: Account; quotes: Account }
-}
-
-/** Throws internal_error when the node fails. */
-export async function readPurse({ chain }: Pick<Services, 'chain'>, raise: Raise, buyer: string): Promise<Purse> {
+/**
+ * Reads what a buyer has, the vaults, and the mints; null for an account that is not there, and for a mint that cannot be
+ * read. Throws internal_error when the node fails.
+ */
+export async function readPurse({ chain }: Pick<Services, 'chain'>, raise: Raise, buyer: string) {
   const { mint, quoteMint, baseVault, quoteVault, tokenProgram, quoteTokenProgram } = raise
   const [base, quote] = await Promise.all([
     associatedAccounts({ mint, tokenProgram }),
@@ -44,7 +32,7 @@ export async function readPurse({ chain }: Pick<Services, 'chain'>, raise: Raise
   ])
   const places = [base.accountOf(buyer), quote.accountOf(buyer), baseVault, quoteVault] as const
   const [wallet, baseMint, paidMint, ...accounts] = await accountsAt(chain, [buyer, mint, quoteMint, ...places])
-  const at = (place: 0 | 1 | 2 | 3): Account => {
+  const at = (place: 0 | 1 | 2 | 3) => {
     const account = accounts[place] ?? null
     return { address: places[place], state: account && readTokenAccount(account) }
   }

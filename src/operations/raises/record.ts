@@ -1,5 +1,4 @@
 /** What the API answers of a raise, and what its row keeps, both from the account on chain. */
-import type { RaiseCreated } from '../../api/raises.ts'
 import {
   creatorDue,
   PRICE_ONE,
@@ -12,15 +11,10 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/timing.ts'
 import { isoSeconds, LAST_SECOND } from '../../solana/lock-schedule.ts'
 import type { RaiseRow } from '../../store/resources/raises.ts'
 
-type Terms = Omit<
-  Extract<RaiseCreated, { mode: 'signed' }>,
-  'mode' | 'signature' | 'id' | 'deposit' | 'received' | 'rent' | 'rent_kept' | 'preview' | 'warnings'
->
-
 /** Other tools can write times beyond the calendar. */
 const timeOf = (seconds: bigint): string => isoSeconds(seconds < LAST_SECOND ? seconds : LAST_SECOND) ?? ''
 
-export const termsRecord = (raise: Raise, decimals: RaiseDecimals): Terms => ({
+export const termsRecord = (raise: Raise, decimals: RaiseDecimals) => ({
   mint: raise.mint,
   quote_mint: raise.quoteMint,
   creator: raise.creator,
