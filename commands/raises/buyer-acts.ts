@@ -8,7 +8,6 @@ import { feeOnTop } from '../../src/solana/raise-amounts.ts'
 import { rawUnits, solOf, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
 import type { BuiltRow } from '../lists/keyed-list.ts'
-import { readKey } from '../merkle/built-record.ts'
 import {
   type Call,
   closes,
@@ -26,6 +25,7 @@ import { runSigned } from '../signing/run.ts'
 import type { SignedRun } from '../signing/signed-run.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
+import { readProvenRaise } from './proven-raise.ts'
 
 /** A round of a raise as the API says it; its address is the one that was typed. */
 export interface Sale {
@@ -37,11 +37,9 @@ export interface Sale {
   decimals: number
 }
 
-export async function readSale({ client }: Session, id: string): Promise<Sale> {
-  readKey(id, 'RAISE')
-  const { data: raise } = await client.raises.get({ id })
-  const isSol = raise.quote_mint === WRAPPED_SOL
-  return { id, round: 1, raise, isSol, decimals: isSol ? SOL_DECIMALS : raise.quote_decimals }
+export async function readSale(session: Session, id: string): Promise<Sale> {
+  const raise = await readProvenRaise(session, id)
+  return { id, round: 1, raise, isSol: raise.quote_mint === WRAPPED_SOL, decimals: raise.quote_decimals }
 }
 
 /** Throws a usage problem for a round that the raise does not have; `shown` names the input. */

@@ -2,10 +2,12 @@
 import { paths } from '../../src/api/paths.ts'
 import type { RaiseOutcome } from '../../src/api/raises.ts'
 import { hexOf } from '../../src/solana/bytes.ts'
+import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { RAISE_MEMO } from '../../src/solana/memos.ts'
 import { RENT_SYSVAR, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PRESALE } from '../../src/solana/programs/presale.ts'
 import { creationInstruction, fixedPriceInstruction, type RaisePlace } from '../../src/solana/raise-acts.ts'
+import type { RaiseDecimals } from '../../src/solana/raise-amounts.ts'
 import { beforeDeposits, previewRaise } from '../../src/solana/raise-preview.ts'
 import { rentRateIn } from '../../src/solana/rent.ts'
 import { feeInEpoch } from '../../src/solana/transfer-fees.ts'
@@ -14,7 +16,7 @@ import { mintAddress, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { isoOf } from '../cli/typed-times.ts'
 import { chainClock } from '../locks/schedule.ts'
-import { anyValue, type Call, demanding, type Signing, writesMemo } from '../signing/demand.ts'
+import { anyValue, type Call, demanding, provesDecimals, type Signing, writesMemo } from '../signing/demand.ts'
 import { previewLine, previewLines } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { mintState } from '../signing/token-state.ts'
@@ -33,6 +35,9 @@ interface Creation {
   isVault: boolean
   /** Of the answer: the address of the raise. */
   id: string
+  decimals: RaiseDecimals
+  /** How amounts of another quote than SOL are given without its decimals; null if they were. */
+  rawFlag: string | null
 }
 
 const CASES = ['best', 'expected', 'failed'] as const
@@ -66,10 +71,13 @@ async function creates(of: Signing, asked: Creation): Promise<Call[]> {
   const creator = asked.creator ?? payer
   if (terms.isByClock && !of.isNow(String(terms.startsAt)))
     of.apiSays(`the raise starts at ${timeText(isoOf(terms.startsAt))}`, '--starts')
+  if (asked.rawFlag !== null) of.apiSays(`${quoteMint} has ${asked.decimals.quote} decimals`, asked.rawFlag)
+  const own = await of.accounts(mint, payer)
   const { price, withdrawable } = terms
   const fixed =
     price === null ? null : fixedPriceInstruction(placeOf(asked), { payer, owner: creator, price, withdrawable })
   return [
+    provesDecimals(own, mint, asked.decimals.token, payer),
     ...(fixed === null
       ? []
       : [
@@ -85,7 +93,7 @@ async function creates(of: Signing, asked: Creation): Promise<Call[]> {
       call: 'initialize_presale',
       fields: {
         ...{ presale, presale_mint: mint, quote_token_mint: quoteMint, creator, payer, base: anyValue },
-        payer_presale_token: await of.accounts(mint, payer),
+        payer_presale_token: own,
         presale_maximum_cap: terms.maximum,
         presale_minimum_cap: terms.minimum,
         presale_end_time: terms.endsAt,
@@ -100,11 +108,11 @@ const demandsRaise = demanding('this raise has these terms and this creator; its
 
 /** The results of the raise, computed here. Throws a failure if the API says others. */
 function outcomes(
-  { terms, ...asked }: Creation,
-  { decimals, fee: transferFee, rentOf }: RaiseUnits & { rentOf: (bytes: number) => bigint },
+  { terms, decimals, ...asked }: Creation,
+  { fee: transferFee, rentOf }: Pick<RaiseUnits, 'fee'> & { rentOf: (bytes: number) => bigint },
   said: Record<(typeof CASES)[number], RaiseOutcome>,
 ): [string, string[]][] {
-  const raise = beforeDeposits({ ...placeOf({ terms, ...asked }), ...terms, creator: '', createdAt: 0n })
+  const raise = beforeDeposits({ ...placeOf({ terms, decimals, ...asked }), ...terms, creator: '', createdAt: 0n })
   const figures = previewRaise({ raise, plan: terms.pool, decimals, transferFee, rentOf })
   for (const name of CASES) {
     const field = (Object.keys(figures[name]) as (keyof RaiseOutcome)[]).find(
@@ -228,18 +236,25 @@ export const createVerb = verb({
       chainClock(session),
       rentRate(session),
     ])
-    const decimals = { token: sold.decimals, quote: paid.decimals }
+    const isSol = quote === WRAPPED_SOL
+    const decimals = { token: sold.decimals, quote: isSol ? SOL_DECIMALS : paid.decimals }
+    const isRaw = isSol || (input.raw && input.price === undefined)
+    const rawFlag = isRaw ? null : input.price === undefined ? '--raw' : '--raw with --supply instead of --price'
     const units = { decimals, fee: feeInEpoch(sold, epoch), now, rentOf }
     const terms = await askedTerms(input, units)
     const { body: ofCreator, address, keys } = await creatorOf({ creator, creator_vault })
     const isVault = creator_vault !== undefined
-    const asked = (id: string): Creation => ({ terms, mint, quoteMint: quote, creator: address, isVault, id })
+    const asked = (id: string): Creation => ({
+      ...{ terms, mint, quoteMint: quote, creator: address, isVault, id },
+      decimals,
+      rawFlag,
+    })
     const request = {
       ...{ mint, ...terms.request, ...ofCreator },
-      ...(quote === WRAPPED_SOL ? {} : { quote_mint: quote }),
+      ...(isSol ? {} : { quote_mint: quote }),
       ...(settle ? { settle } : {}),
     }
-    const unit = quote === WRAPPED_SOL ? 'SOL' : `of ${quote}`
+    const unit = isSol ? 'SOL' : `of ${quote}`
     const whole = (raw: bigint) => decimalOf(raw, decimals.quote)
     const at = (seconds: bigint) => timeText(isoOf(seconds))
     return runAct(session, input, {

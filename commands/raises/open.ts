@@ -7,7 +7,7 @@ import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { readHash, readKey } from '../merkle/built-record.ts'
+import { readHash } from '../merkle/built-record.ts'
 import { type Call, demanding, type Signing } from '../signing/demand.ts'
 import { previewLines } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
@@ -22,6 +22,7 @@ import {
   readAllowlist,
   writeProofs,
 } from './allowlist-file.ts'
+import { readProvenRaise } from './proven-raise.ts'
 
 interface Opening {
   id: string
@@ -100,11 +101,10 @@ export const openVerb = verb({
     'svc raises open GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --allowlist allowlist.csv --raw --url https://example.com/raise --out public/raise --dry-run',
   ],
   async run({ raise: id, allowlist, root: named, url, out, replace, ...flags }, session) {
-    readKey(id, 'RAISE')
     const asked = url === undefined ? undefined : (proofsUrl(url) ?? undefined)
     if (url !== undefined && asked === undefined) throw usage(`--url ${PROOFS_URL_RULE}`, { param: '--url' })
     const folder = out === undefined ? undefined : await proofFolder(out, replace)
-    const { data: raise } = await session.client.raises.get({ id })
+    const raise = await readProvenRaise(session, id)
     const list = allowlist === undefined ? null : await readAllowlist(session, allowlist, flags, raise)
     const root = list?.hex ?? toHex(readHash(named ?? '', '--root'))
     if (list !== null) await store(session, id, list, flags.dry_run)

@@ -3,11 +3,11 @@ import { paths } from '../../src/api/paths.ts'
 import type { Raise } from '../../src/api/raises.ts'
 import { RAISE_PAGE_FORMAT, raiseText, siteCluster } from '../../src/claim-page/site/site-subject.ts'
 import { required, text, verb } from '../cli/command.ts'
-import { readKey } from '../merkle/built-record.ts'
 import { configFlag, nodeNotes, operatorSite, pageFlags, putSite, tokenShown } from '../ui/page-site.ts'
 import { usage } from '../ui/problem.ts'
 import { wholeFolder } from '../ui/whole-folder.ts'
 import { type AllowlistFile, allowlistFlags, configOf, putProofs, readAllowlist } from './allowlist-file.ts'
+import { readProvenRaise } from './proven-raise.ts'
 
 const { get } = paths.raises
 
@@ -31,12 +31,11 @@ export const raisePageVerb = verb({
     'svc raises page GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --out public/raise --allowlist allowlist.csv --decimals 9 --replace',
   ],
   async run({ raise: id, out, config, rpc, replace, allowlist, ...units }, session) {
-    readKey(id, 'RAISE')
     const kind = { kind: 'page of a raise', file: 'raise.json', format: RAISE_PAGE_FORMAT }
     const folder = await wholeFolder(out, { replace, ...kind })
     const site = await operatorSite('raise-page', { config, rpc })
-    const [{ data: raise }, { data: chain }] = await Promise.all([
-      session.client.raises.get({ id }),
+    const [raise, { data: chain }] = await Promise.all([
+      readProvenRaise(session, id),
       session.client.service.cluster({}),
     ])
     requireListGiven(raise, allowlist)

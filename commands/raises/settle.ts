@@ -11,13 +11,14 @@ import { FULL_RANGE } from '../../src/solana/raise-pool.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
 import { isoOf } from '../cli/typed-times.ts'
-import { readKey } from '../merkle/built-record.ts'
 import { type Call, demanding, opens, type Signing, unexpectedBuild, wraps } from '../signing/demand.ts'
 import { previewLines } from '../signing/preview.ts'
 import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
+import { readProvenRaise } from './proven-raise.ts'
+import { poolPlan } from './terms.ts'
 
 interface Settling {
   id: string
@@ -26,7 +27,7 @@ interface Settling {
   acts: readonly SettlementAct[]
   /** Raw units that go into the pool. */
   pool: { quote: bigint; tokens: bigint }
-  /** The plan as the API keeps it; null without one, and if the pool is skipped. */
+  /** The plan as it was typed, or as the API keeps it; null without one, and if the pool is skipped. */
   plan: RaisePool | null
   /** Unix seconds of the first trade in a pool that opens before the end; null once the raise has ended. */
   opensAt: number | null
@@ -133,11 +134,14 @@ const demandsSettlement = demanding('only acts of this raise and its pool, paid 
 export const settleVerb = verb({
   about: 'Do what is due for the creator of a raise: take what was raised, and open its pool',
   details:
-    'One transaction does as much as it has room for, and the command goes on until nothing is due. It can be repeated: what is done shows on chain. The amounts of the pool follow from the plan that the API keeps, so without a terminal --pool-quote and --pool-tokens must say them.',
+    'One transaction does as much as it has room for, and the command goes on until nothing is due. It can be repeated: what is done shows on chain. The pool follows from the plan that the API keeps, so without a terminal --pool-quote and --pool-tokens must say its amounts, and --then-pool the plan.',
   calls: [paths.raises.settle, paths.raises.get, ...ACT_CALLS],
   args: { raise: { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' } },
   flags: {
-    skip_pool: toggle('Take what was raised without the planned pool'),
+    skip_pool: toggle('Take what was raised without the planned pool', { conflicts: ['then_pool'] }),
+    then_pool: text('The plan of the pool, as `svc raises create` was given it: its fee and its lock', {
+      placeholder: 'PLAN|FILE',
+    }),
     pool_quote: text('What goes into the pool, in whole SOL or tokens, to a thousandth', { placeholder: 'AMOUNT' }),
     pool_tokens: text('Whole tokens that go into the pool, to a thousandth', { placeholder: 'AMOUNT' }),
     ...ACT_SIGNING,
@@ -146,16 +150,17 @@ export const settleVerb = verb({
     'svc raises settle GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
     'svc raises settle GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --skip-pool --dry-run',
   ],
-  async run({ raise: id, skip_pool, pool_quote, pool_tokens, ...flags }, session) {
-    readKey(id, 'RAISE')
-    const { data: raise } = await session.client.raises.get({ id })
+  async run({ raise: id, skip_pool, then_pool, pool_quote, pool_tokens, ...flags }, session) {
+    const raise = await readProvenRaise(session, id)
     const { decimals, quote_decimals } = raise
     const typed = {
       quote: pool_quote === undefined ? null : rawUnits(pool_quote, quote_decimals, '--pool-quote'),
       tokens: pool_tokens === undefined ? null : rawUnits(pool_tokens, decimals, '--pool-tokens'),
     }
-    const isEarly = raise.state === 'not_started' || raise.state === 'ongoing'
-    const opensAt = isEarly ? Date.parse(raise.ends_at) / 1_000 + (raise.pool?.opens_after_seconds ?? 0) : null
+    const kept = skip_pool ? null : raise.pool
+    const plan = then_pool === undefined ? kept : await poolPlan(then_pool, 0n, null)
+    const isEarly = plan?.when === 'before_end' && (raise.state === 'not_started' || raise.state === 'ongoing')
+    const opensAt = isEarly ? Date.parse(raise.ends_at) / 1_000 + plan.opens_after_seconds : null
     const says = (act: SettlementAct) => uncapitalized(settlementText(act, raise.unsold))
     const quoteText = (units: string) => `${tokensText(units, quote_decimals)} of ${raise.quote_mint}`
     const tokenText = (units: string) => `${tokensText(units, decimals)} of ${raise.mint}`
@@ -177,12 +182,13 @@ export const settleVerb = verb({
           const pool = { quote: BigInt(quote), tokens: BigInt(tokens) }
           const asked = {
             ...{ id, mint: raise.mint, quoteMint: raise.quote_mint, acts, pool },
-            plan: skip_pool ? null : raise.pool,
-            opensAt,
+            ...{ plan, opensAt },
           }
           requireActs(asked)
           if (acts.includes('open_pool') || acts.includes('add_liquidity'))
             requireTyped(of, pool, typed, quoteText, tokenText)
+          if (then_pool === undefined && plan !== null && acts.some((act) => POOL_ACTS.includes(act)))
+            of.apiSays(`the plan of the pool: ${termsText(plan)}`, '--then-pool')
           return demandsSettlement(of, asked)
         },
         preview: (data) =>
@@ -195,7 +201,7 @@ export const settleVerb = verb({
               opensAt !== null &&
               data.acts.includes('open_pool') &&
               `in the pool from ${timeText(isoOf(BigInt(opensAt)))}; settle again before`,
-            locked: data.locked_bps > 0 && `${data.locked_bps / 100} % of the liquidity, for good`,
+            terms: plan !== null && data.acts.some((act) => POOL_ACTS.includes(act)) && termsText(plan),
             later: data.left.length > 0 && data.left.map((act) => says(act)).join('; '),
             note: (data.warnings ?? []).map(printable),
           }),
@@ -228,6 +234,9 @@ export const settleVerb = verb({
     }
   },
 })
+
+const termsText = ({ fee_bps, locked_bps }: RaisePool): string =>
+  `a trading fee of ${fee_bps / 100} %, ${locked_bps / 100} % of the liquidity locked for good`
 
 function requireTyped(
   of: Signing,

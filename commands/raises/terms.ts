@@ -166,7 +166,7 @@ function roundsIn(parts: readonly string[]): TypedRound[] {
 }
 
 /** A plan by its name or in a file. Throws a usage problem that names the field that is wrong. */
-async function poolPlan(named: string, supply: bigint, fee: TransferFee | null): Promise<RaisePool> {
+export async function poolPlan(named: string, supply: bigint, fee: TransferFee | null): Promise<RaisePool> {
   if (Object.hasOwn(POOL_PLANS, named)) {
     const plan = POOL_PLANS[named] as Omit<RaisePool, 'reserve'>
     const needed = (supply * BigInt(plan.quote_bps) + 9_999n) / 10_000n

@@ -38,7 +38,18 @@ export async function raise({ dataDir, daemon, report }: Options): Promise<void>
   })
   await report.step('svc raises settle: what was raised, the pool and its lock in one transaction', async () => {
     await daemon.svc('localnet', 'advance', String(2 * HOUR + 60))
-    const done = await svc('raises', 'settle', id, '--pool-quote', '1.5', '--pool-tokens', '1500', ...own)
+    const done = await svc(
+      'raises',
+      'settle',
+      id,
+      '--pool-quote',
+      '1.5',
+      '--pool-tokens',
+      '1500',
+      '--then-pool',
+      'standard',
+      ...own,
+    )
     report.expect(done.acts.slice(0, 3).join() === 'withdraw,open_pool,lock_liquidity', done.acts.join())
     const pool = await daemon.svc('accounts', 'get', done.pool_address)
     report.expect(pool.data !== '', 'the pool is on chain')

@@ -141,6 +141,7 @@ const due = z.object({
 const raise = z
   .object({
     id: raiseId,
+    base: address.meta({ description: 'Key from which, with both mints, the address of the raise follows' }),
     ...terms,
     decimals: z.int(),
     quote_decimals: z.int(),

@@ -99,6 +99,8 @@ const data =
     found.data = change(Buffer.from(found.data))
   }
 const PRESALE = PROGRAMS.presale.id
+const DAMM_V2 = PROGRAMS.dammV2.id
+const DEPOSIT = () => ['raises', 'deposit', world.sale, '0.5', '-k', files.own]
 const otherRound = (raise: string) => new PublicKey(raiseEscrowAddress(raise, addressOf(own), 1))
 const LIGHTHOUSE = PROGRAMS.lighthouse.id
 const isGuard = ({ programId }: TransactionInstruction) => programId.toBase58() === LIGHTHOUSE
@@ -654,6 +656,8 @@ const CASES = casesOf({
       'another mode': data(PROGRAMS.presale.id, written(Uint8Array.of(1), 41), -1),
       'burnt tokens': data(PROGRAMS.presale.id, written(Uint8Array.of(1), 42), -1),
       'another mint': (all) => account(PROGRAMS.presale.id, 0, -1, new PublicKey(world.gold))(all),
+      'other decimals of the token': data(TOKEN_PROGRAM, written(Uint8Array.of(9), 9)),
+      'no proof of its decimals': (all) => all.splice(all.indexOf(at(all, TOKEN_PROGRAM)), 1),
     },
   },
   'raises open': {
@@ -669,7 +673,7 @@ const CASES = casesOf({
     },
   },
   'raises deposit': {
-    args: () => ['raises', 'deposit', world.sale, '0.5', '-k', files.own],
+    args: DEPOSIT,
     lies: {
       'another raise': (all) => account(PRESALE, 0, 0, new PublicKey(world.bought))(all),
       'a larger amount': data(PRESALE, written(amountOf(600_000_000n), 8)),
@@ -1094,6 +1098,8 @@ const CANNOT_BE_GUARDED: Readonly<Record<string, unknown>> = {
   'pools create': NOT_SIMULATED,
   'pools migrate':
     'they need 43 bytes more than the transaction has room for: send tx_version 1, or do less in one transaction',
+  'raises create':
+    'they need 9 bytes more than the transaction has room for: send tx_version 1, or do less in one transaction',
   // The program cached here is older than delegates.
   'fees delegate grant': LACKS_INSTRUCTION,
   'fees delegate revoke': LACKS_INSTRUCTION,
@@ -1170,7 +1176,6 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
       await expectRefused(args(), (all) => all.push(ADDED[0]!()), { version: '1' })
   })
 
-  const DAMM_V2 = PROGRAMS.dammV2.id
   const half = (bytes: Buffer, offset: number, length: number) => {
     const value =
       BigInt(
@@ -1200,11 +1205,11 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     ],
     ['another account that pays', account(DAMM_V2, 12)],
   ])('is refused by svc raises settle with another pool than planned: %s', async (_, lie) => {
-    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500']
+    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500', '--then-pool', 'standard']
     await expectRefused(['raises', 'settle', world.planned, ...pool, '-k', files.seller], lie, { version: '1' })
   })
   it('is refused by svc raises settle if the API leaves the lock out, or adds the pool to a settlement without it', async () => {
-    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500']
+    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500', '--then-pool', 'standard']
     const args = ['raises', 'settle', world.planned, '-k', files.seller]
     const unlocked = (answer: Record<string, unknown>) =>
       Array.isArray(answer.acts) ? { ...answer, acts: answer.acts.filter((act) => act !== 'lock_liquidity') } : answer
@@ -1453,6 +1458,30 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
     }
     const refused = /the API says creator_gets 1 for the best case, and \d+ was computed here/
     await expectUnsigned(CASES['raises create'].args(), null, more, refused)
+  })
+
+  it('is refused by svc raises with other tokens than those of the raise', async () => {
+    const said = { decimals: 0, quote_decimals: 9 }
+    for (const lie of [{ mint: world.gold }, { quote_mint: world.gold }, { base: addressOf(thief) }]) {
+      const other = (answer: Record<string, unknown>) => ('base' in answer ? { ...answer, ...lie, ...said } : answer)
+      const pool = ['--pool-quote', '0.5', '--pool-tokens', '500', '--then-pool', 'standard']
+      for (const args of [['raises', 'settle', world.planned, ...pool, '-k', files.seller], DEPOSIT()])
+        await expectUnsigned(args, null, other, /the API says that the raise .* sells .*, which is not so/)
+    }
+  })
+
+  it('is refused by svc raises settle if it says another plan, which nobody reads', async () => {
+    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500']
+    const args = ['raises', 'settle', world.planned, ...pool, '-k', files.seller]
+    const free = (answer: Record<string, unknown>) =>
+      'base' in answer ? { ...answer, pool: { ...(answer.pool as object), fee_bps: 9_900 } } : answer
+    await expectUnsigned(args, null, free, /the plan of the pool: a trading fee of 99 %, 100 % of the liquidity locked/)
+    await expectRefused(
+      [...args, '--then-pool', 'standard'],
+      data(DAMM_V2, written(amountOf(990_000_000n), 8)),
+      {},
+      free,
+    )
   })
 
   it('is refused by svc raises open with another list or another URL than was given', async () => {

@@ -157,7 +157,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
     const terms = ['--sale-mode', 'fixed_price', '--min', '1', '--max', '5', '--ends', '7d', '--allowlist', ...rounds]
     const first = await cli.json(create(...terms))
     expect((await read(first.id)).rounds).toHaveLength(5)
-    await refused(terms, /the creation of 5 rounds has 1260 bytes, and version 0 takes 1232.*--tx-version 1/s)
+    await refused(terms, /the creation of 5 rounds has 1277 bytes, and version 0 takes 1232.*--tx-version 1/s)
     const { id } = await cli.json(create(...terms, '--tx-version', '1'))
     expect(id).not.toBe(first.id)
   })

@@ -50,7 +50,8 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
     expect((await cli.svc(on.settle('--dry-run', '--pool-quote', '1', '--pool-tokens', '1000'))).stdout).toMatch(
       / {2}does +take what was raised\n +open the planned pool\n/,
     )
-    const typed = ['--pool-quote', '1', '--pool-tokens', '1000']
+    await cli.refused(on.settle('--pool-quote', '1', '--pool-tokens', '1000'), '--then-pool')
+    const typed = ['--pool-quote', '1', '--pool-tokens', '1000', '--then-pool', 'standard']
     await cli.refused(on.settle('--pool-quote', '0.9', '--pool-tokens', '1000'), '--pool-quote')
     expect(preview).toBeDefined()
     const done = await cli.json(on.settle(...typed))

@@ -116,7 +116,7 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     await it.expectRefused(
       rounds(5),
       'tx_version',
-      'tx_version: the creation of 5 rounds has 1272 bytes, and version 0 takes 1232: send tx_version 1, or fewer rounds',
+      'tx_version: the creation of 5 rounds has 1289 bytes, and version 0 takes 1232: send tx_version 1, or fewer rounds',
     )
     const second = await it.create(rounds(5, { tx_version: 1 }))
     expect((await it.read(second.id)).rounds).toEqual(second.rounds)

@@ -1,4 +1,5 @@
 /** Creates a raise: checks its terms, its mints and its creator, previews its results, and builds its accounts. */
+import type { TransactionInstruction } from '@solana/web3.js'
 import type { Api } from '../../api/index.ts'
 import type { RaiseCreated } from '../../api/raises.ts'
 import type { Result } from '../../api/route.ts'
@@ -30,6 +31,7 @@ import { findRaise, insertRaise, updateRaise } from '../../store/resources/raise
 import type { Tx } from '../../store/store.ts'
 import { inEitherMode, type PlannedBuild } from '../act.ts'
 import { buildTransaction, newKey, trackingOf } from '../building.ts'
+import { proofOfDecimals } from '../locks/checks.ts'
 import { requireMultisig } from '../proposals/squads/acting-vault.ts'
 import { recipientFaults } from '../recipients.ts'
 import { refusalsOf } from '../refusals.ts'
@@ -81,6 +83,8 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   if (unopened !== null) throw fieldFault(`pool: The pool ${unopened}`)
   const kept = [PRESALE_BYTES, vaultBytes(token), vaultBytes(quote)].reduce((sum, bytes) => sum + rentOf(bytes), 0n)
   const parties = { payer, creator, from: tokens.from, signs }
+  // Whoever converted whole tokens signs; the platform wallet is asked for raw units.
+  const proof = input.mode === 'signed' ? [] : [await proofOfDecimals(payer, token)]
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.presale,
@@ -88,10 +92,10 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     onFailedSimulation: throwRefusal,
     build: async (envelope) => {
       // Without a key of its own, a raise saves a key and a signature, and has the one address of its payer.
-      const made = await buildCreation(envelope, place, terms, parties)
+      const made = await buildCreation(envelope, place, terms, { ...parties, proof })
       if (hasRoom(made, envelope)) return { ...made, secretKeys: place.base === payer ? [] : [key.secretKey] }
       const smaller = placeOf(payer)
-      const built = await buildCreation(envelope, smaller, terms, parties)
+      const built = await buildCreation(envelope, smaller, terms, { ...parties, proof })
       // What waits for approvals can do so for days, and another build would meanwhile take its row.
       const waits = context.vaultActing !== undefined || input.mode === 'signed'
       if (waits || (await isTaken(chain, smaller)) || !hasRoom(built, envelope)) throw noRoom(made, envelope, terms)
@@ -128,11 +132,17 @@ interface Parties {
 }
 
 /** The base signs, too. */
-async function buildCreation(envelope: Envelope, place: RaisePlace, terms: NewRaise, parties: Parties) {
+async function buildCreation(
+  envelope: Envelope,
+  place: RaisePlace,
+  terms: NewRaise,
+  { proof, ...parties }: Parties & { proof: TransactionInstruction[] },
+) {
   const sdk = await sdkInstructions()
   const { price, withdrawable } = terms
   const { payer, creator, signs } = parties
   return compileAnySize(envelope, [
+    ...proof,
     ...(price === null ? [] : [sdk(fixedPriceInstruction(place, { payer, owner: creator, price, withdrawable }))]),
     sdk(creationInstruction(place, { ...terms, ...parties })),
     ...(signs ? [await memoInstruction(RAISE_MEMO, [creator])] : []),

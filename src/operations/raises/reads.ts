@@ -49,6 +49,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
   const now = BigInt(at.unixSeconds)
   return {
     id,
+    base: raise.base,
     ...termsRecord(raise, decimals),
     decimals: decimals.token,
     quote_decimals: decimals.quote,

@@ -1,0 +1,26 @@
+/** Reads the raise that a command names, and proves what only an honest API would say of it. */
+import type { Raise } from '../../src/api/raises.ts'
+import { SOL_DECIMALS } from '../../src/solana/constants.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
+import type { Session } from '../cli/session.ts'
+import { readKey } from '../merkle/built-record.ts'
+import { failure } from '../ui/problem.ts'
+
+/**
+ * The address of a raise follows from its base, its token and what is paid, so that no other tokens can be said of it;
+ * the decimals of SOL are known.
+ */
+export async function readProvenRaise({ client }: Pick<Session, 'client'>, id: string): Promise<Raise> {
+  readKey(id, 'RAISE')
+  const { data: raise } = await client.raises.get({ id })
+  const { base, mint, quote_mint } = raise
+  for (const [key, field] of Object.entries({ base, mint, quote_mint })) readKey(field, key)
+  const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
+  if (deriveAddress(PRESALE.id, ...PRESALE_SEEDS.presale(base, mint, quote_mint)).address !== id) {
+    throw failure(`the API says that the raise ${id} sells ${mint} for ${quote_mint}, which is not so`, {
+      next: 'check which API answers: `svc config list`',
+    })
+  }
+  return quote_mint === WRAPPED_SOL ? { ...raise, quote_decimals: SOL_DECIMALS } : raise
+}
