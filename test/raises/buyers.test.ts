@@ -1,7 +1,7 @@
 /** What buyers of a raise do over HTTP, on the real program: each amount to the unit, and what was said to be possible. */
 import * as spl from '@solana/spl-token'
 import { Keypair, SystemProgram } from '@solana/web3.js'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findAllowance } from '../../src/operations/raises/admission.ts'
 import { createMint, give, lamportsOf, run, tokenAccountOf, unitsIn } from '../support/gold.ts'
 import { withFee } from '../support/locks.ts'
@@ -305,6 +305,9 @@ describe.skipIf(lacksPresale !== '')(`a buyer of a raise ${lacksPresale}`, () =>
   })
 
   it('can do to the unit what the reading says, whatever others have done', async () => {
+    // What vests by the second is the same when it is read and when it is claimed.
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { below: random } = randomOf(7)
     for (const terms of [FIXED, PRO_RATA, FIRST_COME]) {
       const on = await buyersOn()
