@@ -20,6 +20,8 @@ const OPENERS = [
   'startFaultyService',
   'sharedTreasury',
   'databaseSettings',
+  'raiseBooks',
+  'settledRaises',
 ]
 const OPENS = new RegExp(`\\b(${OPENERS.join('|')})\\(`)
 /** The folder of the commands, and the one of its files that runs here. */
