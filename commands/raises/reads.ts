@@ -31,7 +31,7 @@ function raiseRecord(raise: Raise) {
     creator_vault:
       creator_vault === null
         ? null
-        : `${creator_vault.multisig}, ${creator_vault.threshold} of ${creator_vault.members}, time lock ${creator_vault.time_lock} s`,
+        : `${creator_vault.multisig}, ${creator_vault.threshold} of ${creator_vault.members}, time lock ${creator_vault.time_lock} s${creator_vault.config_authority === null ? '' : `; ${creator_vault.config_authority} can change these rules alone`}`,
   }
   return inWhole(record, units)
 }

@@ -165,7 +165,14 @@ const raise = z
     settle: z.boolean().meta({ description: 'Whether a worker settles it' }),
     settle_error: nullOr(z.string()).meta({ description: 'Why its last attempt failed; null if none did' }),
     creator_vault: nullOr(
-      z.object({ multisig: address, vault_index: z.int(), threshold: z.int(), members: z.int(), time_lock: z.int() }),
+      z.object({
+        ...{ multisig: address, vault_index: z.int(), threshold: z.int() },
+        members: z.int().meta({ description: 'Members who can approve' }),
+        time_lock: z.int(),
+        config_authority: nullOr(address).meta({
+          description: 'Who can change members and rules without them; null if nobody can',
+        }),
+      }),
     ).meta({ description: 'The multisig that holds the key of the creator; null for a wallet, and in lists' }),
     due: z.array(due).meta({ description: 'What can be done now, and by whom' }),
     created_at: nullOr(timestamp).meta({ description: 'When it was recorded here; null if it was made elsewhere' }),
@@ -333,10 +340,10 @@ export const raises = {
     data: raiseCreated,
     signed: '*',
     payable: 'payer',
-    says: async ({ mint, supply, rounds, max, creator, payer }, units) => {
+    says: async ({ mint, supply, rounds, max, creator, creator_vault: vault, payer }, units) => {
       const sold = supply ?? rounds?.reduce((sum, each) => sum + BigInt(each.supply), 0n)
       const what = sold === undefined ? '' : `${await units(sold)} of `
-      return `Raise at most ${max} raw units for ${what}the token ${mint}, paid to ${creator ?? payer}`
+      return `Raise at most ${max} raw units for ${what}the token ${mint}, paid to ${vault ? `vault ${vault.vault_index} of the multisig ${vault.multisig}` : (creator ?? payer)}`
     },
   }),
   list: defineRoute({

@@ -1,7 +1,7 @@
 /** What the page of a raise reads, believes and plans, without a browser: on the real program. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Keypair } from '@solana/web3.js'
+import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { merkleRootAddress } from '../../src/chain/programs/presale/index.ts'
 import { PageFault } from '../../src/claim-page/browser/page-fault.ts'
@@ -10,6 +10,7 @@ import { amountsOf, arriving, planAct, type RaiseAct } from '../../src/claim-pag
 import { readRaise, readRaiseState } from '../../src/claim-page/browser/raise/raise-state.ts'
 import { SolanaNode } from '../../src/claim-page/browser/solana-node.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { run } from '../support/gold.ts'
 import { withFee } from '../support/locks.ts'
@@ -116,6 +117,35 @@ describe.skipIf(lacksPresale !== '')(`the page of a raise ${lacksPresale}`, () =
     expect((await read(it, taxed)).wallet!.tokens.state?.amount).toBe(shown)
   })
 
+  it('says who has power over the token, and calls no other token SOL', async () => {
+    const it = await chainWithNode()
+    const free = openSolRaise(it.chain)
+    expect((await read(it, free)).token.isFree).toBe(true)
+    // Its holder can raise the fee to everything before buyers claim.
+    const taxed = openSolRaise(it.chain, { options: withFee(0, 0n) })
+    expect((await read(it, taxed)).token.isFree).toBe(false)
+    const program = new PublicKey(PROGRAMS.tokenMetadata.id)
+    const mint = new PublicKey(free.mint)
+    const [metadata] = PublicKey.findProgramAddressSync(
+      [Buffer.from('metadata'), program.toBytes(), mint.toBytes()],
+      program,
+    )
+    const symbolNamed = async (symbol: string) => {
+      const texts = ['Solana', symbol, ''].flatMap((text) => [Buffer.of(text.length, 0, 0, 0), Buffer.from(text)])
+      const data = Buffer.concat([Buffer.of(4), mint.toBytes(), mint.toBytes(), ...texts, Buffer.alloc(32)])
+      it.chain.setAccount(metadata.toBase58(), {
+        lamports: SOL,
+        data,
+        owner: PROGRAMS.tokenMetadata.id,
+        executable: false,
+      })
+      return (await read(it, free)).token.symbol
+    }
+    expect(await symbolNamed('SALE')).toBe('SALE')
+    for (const symbol of ['SOL', 'wSol'])
+      expect(await symbolNamed(symbol)).toBe(`${free.mint.slice(0, 4)}…${free.mint.slice(-4)}`)
+  })
+
   it('deposits in each round up to its cap', async () => {
     const it = await chainWithNode()
     const round = { supply: 500n * 10n ** 9n, buyerMin: 1n, buyerMax: 10n * SOL, feeBps: 100 }
@@ -174,6 +204,23 @@ describe.skipIf(lacksPresale !== '')(`the page of a raise ${lacksPresale}`, () =
     await expect(readRaise(it.node, made.id)).rejects.toEqual(fault('raiseForeign'))
     it.rpc.answer = lie([{ owner: addressOf(Keypair.generate()), lamports: 1, data }])
     await expect(readRaise(it.node, made.id)).rejects.toEqual(fault('raiseForeign'))
+    // The next answer is another raise: none of its parts is believed.
+    it.rpc.answer = () => undefined
+    const raise = await readRaise(it.node, made.id)
+    it.rpc.answer = (method, [asked]) => {
+      const accounts = (asked as string[]).map((address) => it.chain.account(address === made.id ? other.id : address))
+      const value = accounts.map(
+        (each) =>
+          each && {
+            ...each,
+            lamports: Number(each.lamports),
+            data: [Buffer.from(each.data).toString('base64'), 'base64'],
+          },
+      )
+      return method === 'getMultipleAccounts' ? { result: { context: { slot: 1 }, value } } : undefined
+    }
+    const subject = subjectOf(it.chain, made, it.rpc.url)
+    await expect(readRaiseState(it.node, { raise, subject }, null)).rejects.toEqual(fault('raiseForeign'))
     it.rpc.answer = lie([])
     await expect(readRaise(it.node, made.id)).rejects.toEqual(fault('nodeStrange'))
     it.rpc.answer = (method) => (method === 'getGenesisHash' ? { result: made.mint } : undefined)

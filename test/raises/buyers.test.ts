@@ -6,6 +6,7 @@ import { findAllowance } from '../../src/operations/raises/admission.ts'
 import { createMint, give, lamportsOf, run, tokenAccountOf, unitsIn } from '../support/gold.ts'
 import { withFee } from '../support/locks.ts'
 import { FIRST_COME, FIXED, giveUp, HOUR, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
+import { openSolRaise } from '../support/raise-site.ts'
 import { randomOf } from '../support/random.ts'
 import { startService } from '../support/service.ts'
 import { signV1 } from '../support/version1.ts'
@@ -43,6 +44,14 @@ async function buyersOn(options: Parameters<typeof raisesOn>[1] = {}) {
 }
 
 describe.skipIf(lacksPresale !== '')(`a buyer of a raise ${lacksPresale}`, () => {
+  it('of another tool is told before a deposit who could make the tokens worth less', async () => {
+    const on = await buyersOn()
+    const { id, creator } = openSolRaise(on.chain, { options: withFee(0, 0n) })
+    const { warnings } = await on.build(id, 'deposits', on.buyer(), { amount: String(SOL) })
+    expect(warnings[0]).toContain(`${addressOf(creator)} holds the transfer fee authority`)
+    expect(warnings[0]).toContain('could raise the transfer fee up to 100 % before buyers claim')
+  })
+
   it.each([FIXED, PRO_RATA, FIRST_COME])('of $sale_mode deposits SOL, and claims the tokens', async (terms) => {
     const on = await buyersOn()
     const { id } = await on.create({ ...terms, deposit_fee_bps: 100 })

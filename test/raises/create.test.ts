@@ -231,13 +231,16 @@ describe.skipIf(lacksTreasury !== '' || lacksPresale !== '')(`a raise of a vault
   it('needs no signature of a vault that exists, and names who holds the key', async () => {
     const it = await raisesOn(at.service)
     const made = await it.create({ creator_vault: { multisig: at.multisig } })
-    const creator_vault = { multisig: at.multisig, vault_index: 0, threshold: 2, members: 4, time_lock: 0 }
+    // The fourth member cannot vote.
+    const rules = { threshold: 2, members: 3, time_lock: 0, config_authority: null }
+    const creator_vault = { multisig: at.multisig, vault_index: 0, ...rules }
     expect(made.requiredSigners).toEqual([addressOf(it.seller)])
     expect(await it.read(made.id)).toMatchObject({ creator: at.vault, creator_vault })
     const vault = { creator_vault: { multisig: at.vault } }
     await it.expectRefused(vault, 'creator_vault.multisig', 'There is no Squads multisig at')
     const ruled = await at.createMultisig({ configAuthority: addressOf(at.stranger) })
-    const { warnings } = await it.build({ creator_vault: { multisig: ruled.multisig } })
+    const { warnings, id } = await it.create({ creator_vault: { multisig: ruled.multisig } })
+    expect((await it.read(id)).creator_vault.config_authority).toBe(addressOf(at.stranger))
     expect(warnings.join()).toContain(`${addressOf(at.stranger)} can change members and rules of the multisig`)
     const nobody = { creator_vault: { multisig: addressOf(it.seller) } }
     await it.expectRefused(nobody, 'creator_vault.multisig', 'There is no Squads multisig at')

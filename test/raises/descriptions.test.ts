@@ -1,5 +1,6 @@
 /** What people read of a raise before they approve it: modes by name, amounts of the mint that they are of, and control. */
 import { expect, it } from 'vitest'
+import { raises } from '../../src/api/raises.ts'
 import { describeMessage } from '../../src/chain/instructions/describe.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { goldenKey, goldenTransaction } from '../support/golden.ts'
@@ -29,6 +30,15 @@ it('the creation of a raise names its modes, and whom its money goes to', () => 
     unit: 'tokens',
     of: quoteMint,
   })
+})
+
+it('the request of a raise says whose vault is paid', async () => {
+  const vault = { multisig: creator!, vault_index: 1 }
+  const input = { mint: quoteMint, supply: '5', max: '9', payer: quoteMint, creator_vault: vault }
+  const words = await raises.create.says?.(input as never, async (raw) => String(raw))
+  expect(words).toBe(
+    `Raise at most 9 raw units for 5 of the token ${quoteMint}, paid to vault 1 of the multisig ${creator}`,
+  )
 })
 
 it('the opening of a raise says who may buy, and where proofs come from', () => {

@@ -40,6 +40,7 @@ import { refusalsOf } from '../refusals.ts'
 import { type Said, warned } from '../sentences.ts'
 import { admissionOf } from './admission.ts'
 import { nextClaim, noClaim, noDeposit, noRefund, noWithdrawal, withTokens } from './buyer-state.ts'
+import { heldPowers } from './mints.ts'
 import { type Built, type Purse, payment, readPurse, requireMovable, through, unwraps } from './purse.ts'
 import { requireBuyer, type Sale } from './require-raise.ts'
 
@@ -118,11 +119,8 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
 
 /** What a buyer should know before it pays. */
 function depositWarnings({ raise, round }: Sale, { token }: Purse): Said[] {
-  const held = (holder: string | null | undefined, power: string, can: string) =>
-    holder != null && `${holder} holds the ${power} authority of the token: it can ${can}`
   return [
-    held(token?.mintAuthority, 'mint', 'mint any number more'),
-    held(token?.freezeAuthority, 'freeze', 'stop claims while the creator takes the money'),
+    ...(token === null ? [] : heldPowers(token).map(({ text }) => text)),
     raise.price === null && 'How many tokens the deposit buys is known when the raise ends: other deposits lower it',
     !raise.withdrawable && 'It cannot be withdrawn before the end',
     raise.withdrawable && roundOf(raise, round).feeBps > 0 && 'A withdrawal does not return the fee',

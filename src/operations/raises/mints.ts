@@ -48,7 +48,7 @@ const POWERS = {
 } as const
 
 async function requireSellable(token: OnChainToken): Promise<void> {
-  const { mint, mintAuthority, freezeAuthority, extensions } = token
+  const { mint, extensions } = token
   const refuse = (why: string, found: readonly string[]) =>
     fieldFault(`mint: ${why}: sell another token`, { extensions: found })
   const refused = await extensionsBeside(SELLABLE, token)
@@ -57,15 +57,27 @@ async function requireSellable(token: OnChainToken): Promise<void> {
   if (hook !== null) {
     throw refuse(`every transfer of ${mint} calls the program ${hook}, which could refuse claims`, ['TransferHook'])
   }
+  for (const { power, holder, text } of heldPowers(token)) {
+    const way = `DELETE /v2/tokens/{mint}/authorities/${power}, \`svc tokens revoke ${mint} ${power}\``
+    throw fieldFault(`mint: ${text}: give it up first (${way})`, { authority: power, holder })
+  }
+}
+
+/** The powers that somebody holds, and what each could do. */
+export function heldPowers({ mint, mintAuthority, freezeAuthority, extensions }: OnChainToken) {
   const { transfer_fee_config, transfer_hook } = extensions?.authorities ?? {}
   const holders = { mint: mintAuthority, freeze: freezeAuthority, transfer_fee_config, transfer_hook }
-  for (const [power, can] of Object.entries(POWERS) as [keyof typeof POWERS, string][]) {
+  return (Object.keys(POWERS) as (keyof typeof POWERS)[]).flatMap((power) => {
     const holder = holders[power] ?? null
-    if (holder === null) continue
-    const held = `mint: ${holder} holds the ${TOKEN_AUTHORITIES[power].name} of ${mint}, and could ${can}`
-    const way = `DELETE /v2/tokens/{mint}/authorities/${power}, \`svc tokens revoke ${mint} ${power}\``
-    throw fieldFault(`${held}: give it up first (${way})`, { authority: power, holder })
-  }
+    if (holder === null) return []
+    return [
+      {
+        power,
+        holder,
+        text: `${holder} holds the ${TOKEN_AUTHORITIES[power].name} of ${mint}, and could ${POWERS[power]}`,
+      },
+    ]
+  })
 }
 
 /** What is said of mints that are accepted. */

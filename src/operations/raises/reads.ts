@@ -130,8 +130,15 @@ export async function creatorVaultOf(
   if (stored === null && keyFault(addressBytes(creator)) === null) return null
   const known = stored ?? (await knownVault(context, creator))
   if (known === null || vaultAddress(known.multisig, known.vaultIndex) !== creator) return null
-  const { address, threshold, timeLock, members } = await readMultisig(context.chain, known.multisig, 'id')
-  return { multisig: address, vault_index: known.vaultIndex, threshold, members: members.length, time_lock: timeLock }
+  const { address, threshold, timeLock, members, configAuthority } = await readMultisig(
+    context.chain,
+    known.multisig,
+    'id',
+  )
+  return {
+    ...{ multisig: address, vault_index: known.vaultIndex, threshold },
+    ...{ members: members.filter(({ vote }) => vote).length, time_lock: timeLock, config_authority: configAuthority },
+  }
 }
 
 export function raiseListed(row: RaiseRow): RaiseListed {

@@ -1,4 +1,5 @@
 /** Shows what a wallet has in the raise, round by round, and what it can do now. */
+import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PRESALE_ESCROW_BYTES } from '../../../solana/programs/presale.ts'
 import { type DepositBound, paymentOf, tokensOf } from '../../../solana/raise-amounts.ts'
 import { raiseStateAt } from '../../../solana/raises.ts'
@@ -97,7 +98,7 @@ function actsOf(shown: Shown): (HTMLElement | null)[] {
   const { quote, token } = state
   const { quotes } = amountsIn(session, state)
   const bound = can.deposit.most === 0n ? BOUNDS[can.deposit.bound] : null
-  const wrapped = quote.symbol === 'SOL' && !unwraps(state)
+  const wrapped = quote.mint === WRAPPED_SOL && !unwraps(state)
   const claims = { amount: texts.tokens(arriving(state, can.claim.now), token.decimals), symbol: token.symbol }
   const takes = { amount: quotes(can.refund), quote: quote.symbol }
   return [

@@ -35,7 +35,7 @@ export interface RaiseToken {
   symbol: string
   decimals: number
   program: string
-  /** Whether nobody can make, freeze, move or pause tokens of others. */
+  /** Whether nobody can make, freeze, move or pause tokens of others, or change what a transfer costs or calls. */
   isFree: boolean
   hasHook: boolean
   fee: ReturnType<typeof feeInEpoch>
@@ -85,7 +85,12 @@ export interface RaiseState extends Purse {
 
 /** Reads the raise alone, whose addresses never change. Throws PageFault if it is not one, or does not fit its address. */
 export async function readRaise(node: SolanaNode, address: string): Promise<Raise> {
-  const record = (await readAccounts(node, [address])).get(address) ?? null
+  return raiseIn(await readAccounts(node, [address]), address)
+}
+
+/** Each answer is checked, because a node can say something else the next time. */
+async function raiseIn(chain: Chain, address: string): Promise<Raise> {
+  const record = chain.get(address) ?? null
   if (record === null) throw new PageFault('raiseNotOnChain')
   const raise = decodeRaise(address, record)
   if (raise === null) throw new PageFault('raiseForeign')
@@ -107,7 +112,7 @@ export async function readRaiseState(
   { raise: known, subject }: { raise: Raise; subject: RaiseSubject },
   buyer: { address: string; caps: readonly ClaimedCap[] } | null,
 ): Promise<RaiseState> {
-  const { address, mint, quoteMint, baseVault, creator } = known
+  const { address, mint, quoteMint, baseVault } = known
   const [tokenWords, quoteWords] = await Promise.all([metadataAddress(mint), metadataAddress(quoteMint)])
   const places = buyer && (await placesOf(known, buyer.address))
   const asked = [
@@ -119,10 +124,10 @@ export async function readRaiseState(
   const chain = await readAccounts(node, [...new Set(asked)])
   const clock = SYSVAR.decode('clock', chain.get(CLOCK_SYSVAR))
   const rentOf = rentRateIn(chain.get(RENT_SYSVAR)?.data ?? new Uint8Array())
-  const raise = decodeRaise(address, chain.get(address) ?? null)
+  const raise = await raiseIn(chain, address)
   const vault = chain.get(baseVault)
   const held = vault ? readTokenAccount(vault)?.amount : undefined
-  if (clock === null || rentOf === null || raise === null || held === undefined) throw new PageFault('nodeStrange')
+  if (clock === null || rentOf === null || held === undefined) throw new PageFault('nodeStrange')
   const tokenOf = (of: string, words: string) => tokenIn(chain, of, { words, epoch: clock.epoch })
   return {
     raise,
@@ -130,7 +135,7 @@ export async function readRaiseState(
     rentOf,
     token: tokenOf(mint, tokenWords),
     quote: tokenOf(quoteMint, quoteWords),
-    key: await keyOf(creator, subject, chain),
+    key: await keyOf(raise.creator, subject, chain),
     held,
     lamports: (buyer && chain.get(buyer.address)?.lamports) ?? 0n,
     wallet: buyer && places && (await walletIn(chain, raise, { ...buyer, ...places })),
@@ -150,15 +155,21 @@ async function placesOf(raise: Raise, wallet: string) {
   return { tokens, quotes, escrows }
 }
 
-function tokenIn(chain: Chain, mint: string, { words, epoch }: { words: string; epoch: bigint }): RaiseToken {
+function tokenIn(chain: Chain, mint: string, of: { words: string; epoch: bigint }): RaiseToken {
   const record = chain.get(mint)
   const state = record ? readMint(record) : null
   if (!record || state === null) throw new PageFault('nodeStrange')
   const extensions = record.owner === TOKEN_2022_PROGRAM ? readMintExtensions(record.data) : null
   const own = extensions === null ? null : ownMetadataOf(metadataExtension(record.data) ?? undefined)
-  const metadata = own ?? metaplexOf(chain.get(words) ?? null, mint)
-  const symbol = mint === WRAPPED_SOL ? 'SOL' : foreignWords(metadata?.symbol || metadata?.name, 32).trim()
-  const powers = [state.mintAuthority, state.freezeAuthority, extensions?.permanentDelegate, extensions?.isPaused]
+  const metadata = own ?? metaplexOf(chain.get(of.words) ?? null, mint)
+  const words = foreignWords(metadata?.symbol || metadata?.name, 32).trim()
+  // Anybody can name a token like the currency of the network.
+  const symbol = mint === WRAPPED_SOL ? 'SOL' : /^w?sol$/i.test(words) ? '' : words
+  const { transfer_fee_config, transfer_hook } = extensions?.authorities ?? {}
+  const powers = [
+    ...[state.mintAuthority, state.freezeAuthority, extensions?.permanentDelegate, extensions?.isPaused],
+    ...[transfer_fee_config, transfer_hook],
+  ]
   return {
     mint,
     symbol: symbol || `${mint.slice(0, 4)}…${mint.slice(-4)}`,
@@ -166,7 +177,7 @@ function tokenIn(chain: Chain, mint: string, { words, epoch }: { words: string; 
     program: record.owner,
     isFree: powers.every((power) => power === null || power === undefined),
     hasHook: (extensions?.transferHook ?? null) !== null,
-    fee: feeInEpoch(extensions, epoch),
+    fee: feeInEpoch(extensions, of.epoch),
   }
 }
 
