@@ -1,7 +1,7 @@
 /** Shows what the page has checked, and lets a visitor have the whole list checked. */
 
 import type { ClaimSession } from './claim-session.ts'
-import { button, byId, fill, make } from './elements.ts'
+import { button, byId, codesOf, fill, make } from './elements.ts'
 import type { PageSession } from './page-session.ts'
 import type { PageAirdrop, PageSubject } from './site-files.ts'
 import type { CheckReport } from './verify.ts'
@@ -115,18 +115,13 @@ function fingerprints(
   { texts }: ClaimSession,
   { root, listHash, distributor, mint, symbol, name }: PageAirdrop,
 ): HTMLElement {
-  const values = [
-    [texts.text('fingerprint'), root],
-    [texts.text('listHash'), listHash],
-    [texts.text('distributor'), distributor],
-    [texts.text('mint'), mint],
-  ] as const
-  const list = values.flatMap(([label, value]) => [
-    make('dt', { text: label }),
-    make('dd', { class: 'code', text: value }),
-  ])
   return make('details', {}, [
     make('summary', { text: name || symbol || texts.text('distributor') }),
-    make('dl', {}, list),
+    codesOf([
+      [texts.text('fingerprint'), root],
+      [texts.text('listHash'), listHash],
+      [texts.text('distributor'), distributor],
+      [texts.text('mint'), mint],
+    ]),
   ])
 }

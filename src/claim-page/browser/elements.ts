@@ -23,6 +23,18 @@ export function make<T extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+type Facts = readonly (readonly [label: string, value: string | null | undefined])[]
+
+/** Labels and their values; a row without a value is left out. */
+export const factsOf = (rows: Facts, list = 'facts', value = ''): HTMLElement => {
+  const pairs = rows.map(([label, text]) =>
+    text == null ? [] : [make('dt', { text: label }), make('dd', { class: value, text })],
+  )
+  return make('dl', { class: list }, pairs.flat())
+}
+/** The same of what is compared letter by letter. */
+export const codesOf = (rows: Facts): HTMLElement => factsOf(rows, '', 'code')
+
 /** The element of the page with this id. Throws an Error if the page has none. */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id)

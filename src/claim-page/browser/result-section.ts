@@ -2,7 +2,7 @@
 import { vestedAt } from '../../solana/unlock-schedule.ts'
 import type { ClaimSession } from './claim-session.ts'
 import type { RowState } from './claim-state.ts'
-import { button, byId, fill, make, outsideLink } from './elements.ts'
+import { button, byId, factsOf, fill, make, outsideLink } from './elements.ts'
 import type { TextKey } from './page-fault.ts'
 import type { PageSession } from './page-session.ts'
 import { chosenExplorer, explorersOf, explorerUrl } from './page-settings.ts'
@@ -58,24 +58,23 @@ function entitlement(session: ClaimSession, rows: readonly FoundRow[]): HTMLElem
   const tokens = (amount: bigint) => `${texts.tokens(amount, decimals)} ${symbol}`
   const states = state?.rows.filter(({ row }) => rows.includes(row)) ?? []
   const total = sumOf(rows, ({ amount, locked }) => amount + locked)
-  const facts: [TextKey, string][] = []
+  const facts: [string, string][] = []
   if (state !== null) {
     const paid = sumOf(states, (each) => each.paid)
     const vesting = sumOf(states, (each) => each.row.locked - vestedAt(each, each.row.locked, state.now))
     const claimable = sumOf(states, (each) => each.claimable)
-    if (claimable > 0n || paid === 0n) facts.push(['claimableNow', tokens(claimable)])
-    if (paid > 0n) facts.push(['alreadyPaid', tokens(paid)])
-    if (vesting > 0n) facts.push(['stillVesting', tokens(vesting)])
+    if (claimable > 0n || paid === 0n) facts.push([texts.text('claimableNow'), tokens(claimable)])
+    if (paid > 0n) facts.push([texts.text('alreadyPaid'), tokens(paid)])
+    if (vesting > 0n) facts.push([texts.text('stillVesting'), tokens(vesting)])
   }
   const amount = make('p', { class: 'amount' }, [
     make('span', { text: texts.tokens(total, decimals) }),
     ' ',
     make('span', { class: 'symbol', text: symbol }),
   ])
-  const list = facts.flatMap(([key, value]) => [make('dt', { text: texts.text(key) }), make('dd', { text: value })])
   return make('div', { class: 'entitlement' }, [
     amount,
-    facts.length > 0 ? make('dl', { class: 'facts' }, list) : null,
+    facts.length > 0 ? factsOf(facts) : null,
     ...notes(states, texts, state?.now ?? 0n),
   ])
 }

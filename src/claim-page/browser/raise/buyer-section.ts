@@ -3,7 +3,7 @@ import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PRESALE_ESCROW_BYTES } from '../../../solana/programs/presale.ts'
 import { type DepositBound, paymentOf, tokensOf } from '../../../solana/raise-amounts.ts'
 import { raiseStateAt } from '../../../solana/raises.ts'
-import { button, byId, fill, make } from '../elements.ts'
+import { button, byId, factsOf, fill, make } from '../elements.ts'
 import type { TextKey } from '../page-fault.ts'
 import { confirmations, retry } from '../result-section.ts'
 import { amountsOf, arriving, type PartAmounts, unwraps } from './raise-plan.ts'
@@ -80,8 +80,7 @@ function ownFacts({ session, state, part, can }: Shown): HTMLElement {
     if (!isOpen) rows.push(['factClaimed', tokens(escrow.claimed)])
     if (next) rows.push(isReleasing ? ['factAll', texts.date(next.until)] : ['factNext', texts.date(next.from)])
   }
-  const list = rows.flatMap(([key, value]) => [make('dt', { text: texts.text(key) }), make('dd', { text: value })])
-  return make('dl', { class: 'facts' }, list)
+  return factsOf(rows.map(([key, value]) => [texts.text(key), value]))
 }
 
 const BOUNDS: Readonly<Record<DepositBound, TextKey | null>> = {

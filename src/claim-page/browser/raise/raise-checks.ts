@@ -3,7 +3,8 @@
 import { soldFor } from '../../../solana/raise-amounts.ts'
 import { raiseStateAt } from '../../../solana/raises.ts'
 import { check, clusterWords } from '../checks-section.ts'
-import { byId, fill, make } from '../elements.ts'
+import { byId, codesOf, fill, make } from '../elements.ts'
+import type { TextKey, TextValues } from '../page-fault.ts'
 import type { RaiseSession } from './raise-session.ts'
 import type { RaiseState } from './raise-state.ts'
 
@@ -16,42 +17,31 @@ function owed({ raise, now }: RaiseState): bigint {
 
 export function drawRaiseChecks(session: RaiseSession): void {
   const { state, texts, subject, fault } = session
-  const isElsewhere = fault?.key === 'wrongCluster'
   const raise = state ? true : fault?.key === 'raiseForeign' ? false : null
-  const caps = state?.wallet?.parts.filter(({ listed }) => listed !== null) ?? []
+  const genesis = state ? true : fault?.key === 'wrongCluster' ? false : null
+  const isUnproven = fault?.key === 'capUnproven'
+  const hasCap = isUnproven || state?.wallet?.parts.some(({ listed }) => listed !== null)
   const { symbol = '', decimals = 0 } = state?.token ?? {}
   const held = texts.tokens(state?.held ?? 0n, decimals)
-  const checks: [string, boolean | null][] = [
-    [texts.text('checkGenesis', { cluster: clusterWords(subject) }), state ? true : isElsewhere ? false : null],
-    [texts.text('checkRaise'), raise],
-    ...(state
-      ? ([
-          [texts.text('checkTokens', { held, symbol }), state.held >= owed(state)],
-          [texts.text('checkFree', { symbol }), state.token.isFree],
-          [texts.text('checkKey'), state.key.kind !== 'program'],
-        ] as [string, boolean][])
-      : []),
-    ...(caps.length > 0 || fault?.key === 'capUnproven'
-      ? ([[texts.text('checkCap'), fault?.key !== 'capUnproven']] as [string, boolean][])
-      : []),
-    [texts.text('checkEffect'), session.isSimulated],
-  ]
-  const addresses = [
-    [texts.text('raiseAddress'), subject.raise],
-    [texts.text('mint'), state?.raise.mint],
-    [texts.text('currencyAddress'), state?.raise.quoteMint],
-    [texts.text('creatorAddress'), state?.raise.creator],
-  ].flatMap(([label = '', value]) =>
-    value === undefined ? [] : [make('dt', { text: label }), make('dd', { class: 'code', text: value })],
-  )
+  const line = (passed: boolean | null, key: TextKey, values?: TextValues) =>
+    check(session, texts.text(key, values), passed)
   fill(byId('checks'), [
     make('h2', { text: texts.text('checksHeading'), attributes: { id: 'checks-heading' } }),
-    make(
-      'ul',
-      { class: 'checks' },
-      checks.map(([words, passed]) => check(session, words, passed)),
-    ),
-    make('dl', {}, addresses),
+    make('ul', { class: 'checks' }, [
+      line(genesis, 'checkGenesis', { cluster: clusterWords(subject) }),
+      line(raise, 'checkRaise'),
+      state && line(state.held >= owed(state), 'checkTokens', { held, symbol }),
+      state && line(state.token.isFree, 'checkFree', { symbol }),
+      state && line(state.key.kind !== 'program', 'checkKey'),
+      hasCap ? line(!isUnproven, 'checkCap') : null,
+      line(session.isSimulated, 'checkEffect'),
+    ]),
+    codesOf([
+      [texts.text('raiseAddress'), subject.raise],
+      [texts.text('mint'), state?.raise.mint],
+      [texts.text('currencyAddress'), state?.raise.quoteMint],
+      [texts.text('creatorAddress'), state?.raise.creator],
+    ]),
     make('p', { text: texts.text('sendNothing') }),
   ])
 }

@@ -1,7 +1,7 @@
 /** Shows what is sold, on which terms, how far it is, and who holds the creator's key. */
 import { priceText, roundPrice } from '../../../solana/raise-amounts.ts'
 import { type RaiseState as Phase, raiseStateAt } from '../../../solana/raises.ts'
-import { byId, fill, make, shortAddress } from '../elements.ts'
+import { byId, factsOf, fill, make, shortAddress } from '../elements.ts'
 import type { TextKey } from '../page-fault.ts'
 import { retry } from '../result-section.ts'
 import type { VisitorTexts } from '../texts.ts'
@@ -50,7 +50,7 @@ export function drawSale(session: RaiseSession): void {
     make('h2', { text: texts.text(PHASES[phase], { date }), attributes: { id: 'sale-heading' } }),
     bar(state),
     make('p', { text: texts.text('raisedOf', values) }),
-    make('dl', { class: 'facts' }, facts(session, state)),
+    factsOf(facts(session, state)),
     make('p', { text: texts.text(MODES[raise.mode]) }),
     raise.allowlist === 'none' ? null : make('p', { text: texts.text('raiseAllowlist') }),
     outcome && make('p', { class: phase === 'failed' ? 'notice bad' : '', text: texts.text(outcome, values) }),
@@ -81,7 +81,7 @@ function localized(texts: VisitorTexts, decimal: string): string {
 
 const percent = (texts: VisitorTexts, bps: number) => texts.tokens(BigInt(bps), 2)
 
-function facts(session: RaiseSession, state: RaiseState): HTMLElement[] {
+function facts(session: RaiseSession, state: RaiseState): [string, string | null][] {
   const { texts } = session
   const { raise, token, quote } = state
   const { tokens, quotes } = amountsIn(session, state)
@@ -94,8 +94,8 @@ function facts(session: RaiseSession, state: RaiseState): HTMLElement[] {
       : texts.text('priceOf', { ...names, price: localized(texts, price) })
   }
   const isFixed = raise.price !== null
-  const rows: [string, string][] = [
-    ...(isFixed || raise.rounds.length === 1 ? [[texts.text('factPrice'), priceIn(0)] as [string, string]] : []),
+  return [
+    [texts.text('factPrice'), isFixed || raise.rounds.length === 1 ? priceIn(0) : null],
     [texts.text('factSupply'), tokens(raise.supply)],
     [texts.text('factStart'), texts.date(raise.startsAt)],
     [texts.text('factEnd'), texts.date(raise.endsAt)],
@@ -111,7 +111,6 @@ function facts(session: RaiseSession, state: RaiseState): HTMLElement[] {
       return [texts.text('factRound', { round: String(round + 1) }), words + price]
     }),
   ]
-  return rows.flatMap(([label, value]) => [make('dt', { text: label }), make('dd', { text: value })])
 }
 
 function feeRow(texts: VisitorTexts, { token }: RaiseState): [string, string][] {
