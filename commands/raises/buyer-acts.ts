@@ -119,6 +119,8 @@ export interface ActOfBuyer<D extends Answer = Answer> {
   preview(data: D): Parameters<typeof previewLines>[0]
   /** The fields of the answer in raw units, with their decimals. */
   units: Readonly<Record<string, number>>
+  /** Those that are not known before the end, and so cannot be added up. */
+  estimates?: readonly string[]
   others?: readonly string[]
 }
 
@@ -168,6 +170,7 @@ export const DEPOSIT: BuyerActKind<Built<'deposit'>> = {
   of(session, sale, { units }) {
     const { raise, id } = sale
     const asked = units ?? 0n
+    const isFixed = raise.sale_mode === 'fixed_price'
     return {
       sale,
       what: `Deposit ${paidText(sale, asked)} into the raise ${id}`,
@@ -180,10 +183,11 @@ export const DEPOSIT: BuyerActKind<Built<'deposit'>> = {
         'on top':
           data.fee !== '0' &&
           `${paidText(sale, data.fee)} of fee${raise.withdrawable ? ', which a withdrawal does not return' : ''}`,
-        buys: `${boughtText(sale, data.buys)}${raise.sale_mode === 'fixed_price' ? '' : ' by the deposits so far'}`,
+        buys: data.buys !== '0' && `${boughtText(sale, data.buys)}${isFixed ? '' : ' by the deposits so far'}`,
         account: data.rent !== '0' && `${solOf(BigInt(data.rent))} SOL of rent, which the last claim or refund returns`,
       }),
       units: { ...unitsOfAll(['amount', 'fee'], sale.decimals), buys: raise.decimals, rent: SOL_DECIMALS },
+      estimates: isFixed ? [] : ['buys'],
     }
   },
 }

@@ -44,6 +44,7 @@ interface BuyerRun extends Omit<BuyerList, 'journal'> {
 }
 
 export async function runBuyers(session: Session, flags: BuyerRun['flags'], list: BuyerList): Promise<CommandOutcome> {
+  const { kind, sale, file } = list
   const cluster = await session.cluster()
   if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const rows = await readKeys(session, list)
@@ -52,15 +53,17 @@ export async function runBuyers(session: Session, flags: BuyerRun['flags'], list
   const run = { ...list, flags, journal }
   await markDone(session, run, rows)
   const { funds, notes: said } = await tryRows(session, run, rows)
-  const open = rows.filter(({ status }) => status === `to ${list.kind.name}`)
+  const open = rows.filter(({ status }) => status === `to ${kind.name}`)
+  const units = open.reduce((sum, { data }) => sum + BigInt(data?.amount ?? 0), 0n)
+  const act = kind.of(session, sale, { units, raw: true })
   return runList(session, flags, {
-    question: `${open[0]?.act.what}${open.length > 1 ? `, and ${counted(open.length - 1, 'more row')} of ${list.file}` : ''}`,
+    question: `${act.what} with ${counted(open.length, 'row')} of ${file}`,
     isOpen: open.length > 0,
     ...(journal === null ? {} : { begin: () => journal.begin() }),
     preview: async () => ({
       lines: [
         previewLine('checked', 'here: each row before it is signed'),
-        previewLine('rows', `${rows.length}, of which ${open.length} are left to ${list.kind.name}`),
+        previewLine('rows', `${rows.length}, of which ${open.length} are left to ${kind.name}`),
         ...firstNotes(rows.filter((row) => open.includes(row) || row.error !== null).map(rowLine)),
         ...sumLines(open),
         ...said.map((note) => previewLine('note', printable(note))),
@@ -238,12 +241,12 @@ function rowLine(row: BuyerRow): string {
 
 /** What the act of one row shows, with the sums of all. */
 function sumLines(rows: readonly BuyerRow[]): string[] {
-  const [first] = rows
-  if (first?.data == null) return []
-  const sumOf = (name: string) =>
-    rows.reduce((sum, { data }) => sum + BigInt(String(data?.[name as keyof Answer] ?? 0)), 0n)
-  const sums = Object.keys(first.act.units).map((name) => [name, String(sumOf(name))])
-  return previewLines(first.act.preview({ ...first.data, ...Object.fromEntries(sums) }))
+  const all = rows.flatMap(({ data }) => data ?? [])
+  const [act, first] = [rows[0]?.act, all[0]]
+  if (act === undefined || first === undefined) return []
+  const sumOf = (name: string) => all.reduce((sum, data) => sum + BigInt(data[name as 'amount'] ?? 0), 0n)
+  const sums = Object.keys(act.units).map((name) => [name, String(act.estimates?.includes(name) ? 0 : sumOf(name))])
+  return previewLines(act.preview({ ...first, ...Object.fromEntries(sums) }))
 }
 
 function outcomeOf(

@@ -176,7 +176,13 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     const before = buyers.map(({ lamports }) => lamports())
 
     const dry = await cli.svc(list.args('deposit', '--dry-run'))
-    for (const line of ['rows      3, of which 2 are left to deposit', 'pays      0.75 SOL', '0.007575759 SOL of fee'])
+    const question = `Deposit 0.75 SOL into the raise ${id} with 2 rows of ${list.file}`
+    for (const line of [
+      question,
+      'rows      3, of which 2 are left to deposit',
+      'pays      0.75 SOL',
+      '0.007575759 SOL of fee',
+    ])
       expect(dry.stderr + dry.stdout).toContain(line)
     expect(buyers.map(({ lamports }) => lamports())).toEqual(before)
     expect(statSync(`${list.file}.deposit.json`, { throwIfNoEntry: false })).toBeUndefined()
@@ -357,6 +363,10 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     list.write(`${a},300,2`, `${b},0.5,1`, `${b},1,3`)
     await cli.refused(list.args('deposit', '--raw'), ':3:')
     list.write(`${a},300,2`, `${b},400,`, `${b},1,2`)
+    // What each alone would buy cannot be added up.
+    const dry = await cli.svc(list.args('deposit', '--raw', '--dry-run'))
+    expect(dry.stderr + dry.stdout).toMatch(/^ {2}pays {6}0\.\d+ of /m)
+    expect(dry.stderr + dry.stdout).not.toMatch(/^ {2}buys/m)
     const { exitCode, buyers: rows } = await list.run('deposit', '--raw')
     expect([exitCode, rows]).toMatchObject([
       1,
