@@ -134,7 +134,7 @@ const demandsSettlement = demanding('only acts of this raise and its pool, paid 
 export const settleVerb = verb({
   about: 'Do what is due for the creator of a raise: take what was raised, and open its pool',
   details:
-    'One transaction does as much as it has room for, and the command goes on until nothing is due. It can be repeated: what is done shows on chain. The pool follows from the plan that the API keeps, so without a terminal --pool-quote and --pool-tokens must say its amounts, and --then-pool the plan.',
+    'One transaction does as much as it has room for, and the command goes on until nothing is due. It can be repeated: what is done shows on chain. The pool follows from the plan that the API keeps, so without a terminal --pool-quote and --pool-tokens must say its amounts in raw units (--raw), and --then-pool the plan.',
   calls: [paths.raises.settle, paths.raises.get, ...ACT_CALLS],
   args: { raise: { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' } },
   flags: {
@@ -144,18 +144,19 @@ export const settleVerb = verb({
     }),
     pool_quote: text('What goes into the pool, in whole SOL or tokens, to a thousandth', { placeholder: 'AMOUNT' }),
     pool_tokens: text('Whole tokens that go into the pool, to a thousandth', { placeholder: 'AMOUNT' }),
+    raw: toggle('--pool-quote and --pool-tokens are raw units'),
     ...ACT_SIGNING,
   },
   examples: [
     'svc raises settle GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
     'svc raises settle GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --skip-pool --dry-run',
   ],
-  async run({ raise: id, skip_pool, then_pool, pool_quote, pool_tokens, ...flags }, session) {
+  async run({ raise: id, skip_pool, then_pool, pool_quote, pool_tokens, raw, ...flags }, session) {
     const raise = await readProvenRaise(session, id)
     const { decimals, quote_decimals } = raise
     const typed = {
-      quote: pool_quote === undefined ? null : rawUnits(pool_quote, quote_decimals, '--pool-quote'),
-      tokens: pool_tokens === undefined ? null : rawUnits(pool_tokens, decimals, '--pool-tokens'),
+      quote: pool_quote === undefined ? null : rawUnits(pool_quote, raw ? 0 : quote_decimals, '--pool-quote'),
+      tokens: pool_tokens === undefined ? null : rawUnits(pool_tokens, raw ? 0 : decimals, '--pool-tokens'),
     }
     const kept = skip_pool ? null : raise.pool
     const plan = then_pool === undefined ? kept : await poolPlan(then_pool, 0n, null)
@@ -185,8 +186,11 @@ export const settleVerb = verb({
             ...{ plan, opensAt },
           }
           requireActs(asked)
-          if (acts.includes('open_pool') || acts.includes('add_liquidity'))
+          if (acts.includes('open_pool') || acts.includes('add_liquidity')) {
             requireTyped(of, pool, typed, quoteText, tokenText)
+            // Other decimals would be another price.
+            if (!raw) of.apiSays(`${raise.mint} has ${decimals} decimals`, '--raw')
+          }
           if (then_pool === undefined && plan !== null && acts.some((act) => POOL_ACTS.includes(act)))
             of.apiSays(`the plan of the pool: ${termsText(plan)}`, '--then-pool')
           return demandsSettlement(of, asked)

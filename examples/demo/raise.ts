@@ -38,21 +38,11 @@ export async function raise({ dataDir, daemon, report }: Options): Promise<void>
   })
   await report.step('svc raises settle: what was raised, the pool and its lock in one transaction', async () => {
     await daemon.svc('localnet', 'advance', String(2 * HOUR + 60))
-    const done = await svc(
-      'raises',
-      'settle',
-      id,
-      '--pool-quote',
-      '1.5',
-      '--pool-tokens',
-      '1500',
-      '--then-pool',
-      'standard',
-      ...own,
-    )
+    const pool = ['--pool-quote', '1500000000', '--pool-tokens', '1500000000', '--raw', '--then-pool', 'standard']
+    const done = await svc('raises', 'settle', id, ...pool, ...own)
     report.expect(done.acts.slice(0, 3).join() === 'withdraw,open_pool,lock_liquidity', done.acts.join())
-    const pool = await daemon.svc('accounts', 'get', done.pool_address)
-    report.expect(pool.data !== '', 'the pool is on chain')
+    const opened = await daemon.svc('accounts', 'get', done.pool_address)
+    report.expect(opened.data !== '', 'the pool is on chain')
     const early = await svc('raises', 'claim', id, '-k', file('buyer-0')).catch(String)
     report.expect(!early.startsWith('[object'), 'buyers claim only after the lock')
     return `pool ${done.pool_address}`

@@ -100,6 +100,7 @@ const data =
   }
 const PRESALE = PROGRAMS.presale.id
 const DAMM_V2 = PROGRAMS.dammV2.id
+const POOL_TYPED = ['--pool-quote', '500000000', '--pool-tokens', '500000000000', '--raw']
 const DEPOSIT = () => ['raises', 'deposit', world.sale, '0.5', '-k', files.own]
 const otherRound = (raise: string) => new PublicKey(raiseEscrowAddress(raise, addressOf(own), 1))
 const LIGHTHOUSE = PROGRAMS.lighthouse.id
@@ -1205,11 +1206,11 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     ],
     ['another account that pays', account(DAMM_V2, 12)],
   ])('is refused by svc raises settle with another pool than planned: %s', async (_, lie) => {
-    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500', '--then-pool', 'standard']
+    const pool = [...POOL_TYPED, '--then-pool', 'standard']
     await expectRefused(['raises', 'settle', world.planned, ...pool, '-k', files.seller], lie, { version: '1' })
   })
   it('is refused by svc raises settle if the API leaves the lock out, or adds the pool to a settlement without it', async () => {
-    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500', '--then-pool', 'standard']
+    const pool = [...POOL_TYPED, '--then-pool', 'standard']
     const args = ['raises', 'settle', world.planned, '-k', files.seller]
     const unlocked = (answer: Record<string, unknown>) =>
       Array.isArray(answer.acts) ? { ...answer, acts: answer.acts.filter((act) => act !== 'lock_liquidity') } : answer
@@ -1464,15 +1465,18 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
     const said = { decimals: 0, quote_decimals: 9 }
     for (const lie of [{ mint: world.gold }, { quote_mint: world.gold }, { base: addressOf(thief) }]) {
       const other = (answer: Record<string, unknown>) => ('base' in answer ? { ...answer, ...lie, ...said } : answer)
-      const pool = ['--pool-quote', '0.5', '--pool-tokens', '500', '--then-pool', 'standard']
+      const pool = [...POOL_TYPED, '--then-pool', 'standard']
       for (const args of [['raises', 'settle', world.planned, ...pool, '-k', files.seller], DEPOSIT()])
         await expectUnsigned(args, null, other, /the API says that the raise .* sells .*, which is not so/)
     }
   })
 
-  it('is refused by svc raises settle if it says another plan, which nobody reads', async () => {
-    const pool = ['--pool-quote', '0.5', '--pool-tokens', '500']
-    const args = ['raises', 'settle', world.planned, ...pool, '-k', files.seller]
+  it('is refused by svc raises settle if it says another plan or other decimals, which nobody reads', async () => {
+    const whole = ['--pool-quote', '0.5', '--pool-tokens', '500000', '--then-pool', 'standard']
+    const thousandfold = (answer: Record<string, unknown>) => ('base' in answer ? { ...answer, decimals: 6 } : answer)
+    const settle = ['raises', 'settle', world.planned, ...whole, '-k', files.seller]
+    await expectUnsigned(settle, null, thousandfold, /only the API says this.* has 6 decimals/)
+    const args = ['raises', 'settle', world.planned, ...POOL_TYPED, '-k', files.seller]
     const free = (answer: Record<string, unknown>) =>
       'base' in answer ? { ...answer, pool: { ...(answer.pool as object), fee_bps: 9_900 } } : answer
     await expectUnsigned(args, null, free, /the plan of the pool: a trading fee of 99 %, 100 % of the liquidity locked/)

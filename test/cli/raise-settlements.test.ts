@@ -50,8 +50,11 @@ describe.skipIf(lacks !== '')(`svc raises settle ${lacks}`, () => {
     expect((await cli.svc(on.settle('--dry-run', '--pool-quote', '1', '--pool-tokens', '1000'))).stdout).toMatch(
       / {2}does +take what was raised\n +open the planned pool\n/,
     )
-    await cli.refused(on.settle('--pool-quote', '1', '--pool-tokens', '1000'), '--then-pool')
-    const typed = ['--pool-quote', '1', '--pool-tokens', '1000', '--then-pool', 'standard']
+    const whole = ['--pool-quote', '1', '--pool-tokens', '1000']
+    await cli.refused(on.settle(...whole, '--then-pool', 'standard'), `${on.mint} has 9 decimals`)
+    const raw = ['--pool-quote', '1000000000', '--pool-tokens', '1000000000000', '--raw']
+    await cli.refused(on.settle(...raw), '--then-pool')
+    const typed = [...raw, '--then-pool', 'standard']
     await cli.refused(on.settle('--pool-quote', '0.9', '--pool-tokens', '1000'), '--pool-quote')
     expect(preview).toBeDefined()
     const done = await cli.json(on.settle(...typed))
