@@ -189,7 +189,7 @@ export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, i
   const acts = [openingInstruction(own), taken, ...unwrappingInstructions(own)]
   const { feeBps } = roundOf(raise, round)
   return {
-    ...(await acted(sale, buyer, acts, RAISE_UNITS.withdraw)),
+    ...(await acted(sale, buyer, acts, RAISE_UNITS.payout)),
     summary: {
       ...namesOf(sale, buyer),
       amount: String(amount),
@@ -234,7 +234,7 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
     ...payingOut(sale, purse, { refunded, closes }),
   ]
   const withheld = feeOn(feeInEpoch(purse.token?.extensions ?? null, sale.epoch), now)
-  const units = RAISE_UNITS.claim + (refunded > 0n ? RAISE_UNITS.refund : 0) + RAISE_UNITS.closeEscrow
+  const units = RAISE_UNITS.payout + (refunded > 0n ? RAISE_UNITS.payout : 0) + RAISE_UNITS.close
   return {
     ...(await acted(sale, buyer, acts, units)),
     summary: {
@@ -258,7 +258,7 @@ export const refundDeposit = unsignedAct<Routes['refund']>(async (context, input
   const closes = isLast(sale, escrow, 0n)
   const acts = payingOut(sale, purse, { refunded: amount, closes })
   return {
-    ...(await acted(sale, buyer, acts, RAISE_UNITS.refund + RAISE_UNITS.closeEscrow)),
+    ...(await acted(sale, buyer, acts, RAISE_UNITS.payout + RAISE_UNITS.close)),
     summary: { ...namesOf(sale, buyer), amount: String(amount), closes },
   }
 })

@@ -118,20 +118,21 @@ async function partsOf(context: Partial<Pick<Context, 'vaultActing'>>, settlemen
   const { state, due, quote, tokens } = settlement
   const { raise } = state
   const [sdk, opening] = await Promise.all([sdkInstructions(), openingOf(settlement)])
-  const part = (act: SettlementAct, units: number, built: PlainInstruction, opened?: keyof Openings): Part[] => {
+  const part = (act: SettlementAct, built: PlainInstruction, paid?: keyof Openings): Part[] => {
     if (!due.acts.includes(act)) return []
-    return [{ acts: [act], units, instructions: [...(opened ? opening[opened]() : []), sdk(built)] }]
+    const units = paid === undefined ? RAISE_UNITS.close : RAISE_UNITS.payout
+    return [{ acts: [act], units, instructions: [...(paid ? opening[paid]() : []), sdk(built)] }]
   }
   const raised = creatorWithdrawalInstruction(raise, 'completed', quote.address)
   const returned = creatorWithdrawalInstruction(raise, 'failed', tokens.address)
   const closing = closeFixedPriceInstruction(fixedPriceArgsAddress(raise.address), raise.creator)
   return [
-    ...part('withdraw', RAISE_UNITS.creatorWithdraw, raised, 'quote'),
-    ...part('withdraw_tokens', RAISE_UNITS.creatorWithdraw, returned, 'tokens'),
+    ...part('withdraw', raised, 'quote'),
+    ...part('withdraw_tokens', returned, 'tokens'),
     ...(await poolPart(context, settlement, opening)),
-    ...part('collect_fee', RAISE_UNITS.collectFee, feeInstruction(raise, quote.address), 'quote'),
-    ...part('unsold', RAISE_UNITS.unsold, unsoldInstruction(raise, tokens.address), 'tokens'),
-    ...part('close_price', RAISE_UNITS.closeEscrow, closing),
+    ...part('collect_fee', feeInstruction(raise, quote.address), 'quote'),
+    ...part('unsold', unsoldInstruction(raise, tokens.address), 'tokens'),
+    ...part('close_price', closing),
   ]
 }
 

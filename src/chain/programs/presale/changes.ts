@@ -3,46 +3,19 @@ import { hexOf } from '../../../solana/bytes.ts'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PRESALE } from '../../../solana/programs/presale.ts'
 
-/**
- * `amount` is what moved, in raw units, by the program's event. It is null if the message has no calls between programs
- * (`executionOrder`).
- */
-interface Moved {
-  amount: bigint | null
-}
-type OfBuyer = Moved & { escrow: string; owner: string }
-
-type PresaleChange = { raise: string } & (
-  | { kind: 'created'; mint: string; quoteMint: string; creator: string; payer: string; base: string }
-  /** A root of the allowlist in hex without a prefix, and the address of its account. */
-  | { kind: 'opened'; creator: string; config: string; root: string; version: bigint }
-  /** Where clients get proofs from. */
-  | { kind: 'served'; creator: string; url: string }
-  | { kind: 'joined'; owner: string; payer: string; escrow: string }
-  /** Without the fee. `most` may be more than the program takes. */
-  | ({ kind: 'deposited'; escrow: string; payer: string; most: bigint; fee: bigint | null } & Moved)
-  | ({ kind: 'withdrawn' | 'claimed' } & OfBuyer)
-  /** With the fee. */
-  | ({ kind: 'refunded' } & OfBuyer)
-  | { kind: 'left'; escrow: string; owner: string }
-  /** The creator takes what is raised, or all tokens if the raise failed; `vault` is the one that pays. */
-  | ({ kind: 'creator_withdrawn'; creator: string; vault: string; to: string } & Moved)
-  | ({ kind: 'fees_collected'; creator: string; to: string } & Moved)
-  | ({ kind: 'unsold_settled' } & Moved)
-)
-
 const { events: EVENTS } = PRESALE.rows
 type EventName = keyof typeof EVENTS
 
 /**
  * Returns one change per instruction, in order, whether or not the transaction succeeds. Accounts from lookup tables
- * that were not read are not included.
+ * that were not read are not included. `amount` is what moved, in raw units, by the program's event: of a deposit without
+ * the fee, of a refund with it. It is null if the message has no calls between programs (`executionOrder`).
  */
-export function presaleChangesIn(message: DecodedMessage): PresaleChange[] {
+export function presaleChangesIn(message: DecodedMessage) {
   const next = eventsIn(message)
   return PRESALE.callsIn(message).flatMap((call) => {
     const change = changeOf(call, next)
-    return change === null || Object.values(change).includes(undefined) ? [] : [change as PresaleChange]
+    return change === null || Object.values(change).includes(undefined) ? [] : [change as Changed]
   })
 }
 
@@ -58,8 +31,9 @@ function eventsIn({ keys, instructions }: DecodedMessage) {
 }
 
 type Call = ReturnType<typeof PRESALE.callsIn>[number]
+type Changed = NonNullable<ReturnType<typeof changeOf>> & { raise: string }
 
-function changeOf(call: Call, next: ReturnType<typeof eventsIn>): object | null {
+function changeOf(call: Call, next: ReturnType<typeof eventsIn>) {
   if (call.name === 'initialize_presale') {
     const { presale: raise, presale_mint: mint, quote_token_mint: quoteMint, creator, payer, base } = call.accounts
     return { kind: 'created', raise, mint, quoteMint, creator, payer, base }
@@ -97,14 +71,8 @@ function changeOf(call: Call, next: ReturnType<typeof eventsIn>): object | null 
       return { kind: 'left', raise, ...buyerOf(call) }
     case 'creator_withdraw': {
       const { owner: creator, token_vault: vault, owner_token: to } = call.accounts
-      return {
-        kind: 'creator_withdrawn',
-        raise,
-        creator,
-        vault,
-        to,
-        amount: next('evt_creator_withdraw')?.amount ?? null,
-      }
+      const amount = next('evt_creator_withdraw')?.amount ?? null
+      return { kind: 'creator_withdrawn', raise, creator, vault, to, amount }
     }
     case 'creator_collect_fee': {
       const { owner: creator, fee_receiving_account: to } = call.accounts

@@ -15,19 +15,14 @@ import { accountsAt } from '../../sending/runs.ts'
 export const RAISE_UNITS = {
   /** With the price of a fixed one, and five rounds. */
   create: 165_000,
-  closePrice: 20_000,
   root: 50_000,
   serverMetadata: 55_000,
   /** With the opening of the escrow by proof, of a token account, and wrapping of SOL. */
   deposit: 160_000,
-  /** With a token account, of these and of what the creator takes. */
-  withdraw: 90_000,
-  refund: 90_000,
-  claim: 90_000,
-  closeEscrow: 40_000,
-  creatorWithdraw: 90_000,
-  collectFee: 90_000,
-  unsold: 90_000,
+  /** To the buyer or the creator, with the opening of a token account. */
+  payout: 90_000,
+  /** Of an escrow, or of the price. */
+  close: 40_000,
 } as const
 
 const derived = (seeds: readonly Uint8Array[]): string => deriveAddress(PRESALE.id, ...seeds).address
