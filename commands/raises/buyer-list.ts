@@ -276,7 +276,7 @@ function outcomeOf(
     ],
     columns: ['line', 'wallet', ...ofRounds('round'), 'amount', 'status'],
     cells: (row) => [row.line, row.wallet, ...ofRounds(row.act.sale.round), amountOf(row), row.status],
-    file,
+    noteOf: ({ line, error }) => (error === null ? null : `${file}:${line}:1: ${printable(error)}`),
     ...(journal === null ? {} : { journal: journal.file }),
     notes,
     isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
