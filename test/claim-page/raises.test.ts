@@ -10,9 +10,11 @@ import { amountsOf, arriving, planAct, type RaiseAct } from '../../src/claim-pag
 import { readRaise, readRaiseState } from '../../src/claim-page/browser/raise/raise-state.ts'
 import { SolanaNode } from '../../src/claim-page/browser/solana-node.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { serveFaultyRpc } from '../support/faulty-rpc.ts'
 import { run } from '../support/gold.ts'
+import { listedRaise } from '../support/listed-raises.ts'
 import { withFee } from '../support/locks.ts'
 import { allowlistFiles, openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
 import { lacksPresale, sdk } from '../support/raises.ts'
@@ -144,6 +146,29 @@ describe.skipIf(lacksPresale !== '')(`the page of a raise ${lacksPresale}`, () =
     expect(await symbolNamed('SALE')).toBe('SALE')
     for (const symbol of ['SOL', 'wSol'])
       expect(await symbolNamed(symbol)).toBe(`${free.mint.slice(0, 4)}…${free.mint.slice(-4)}`)
+  })
+
+  it('pays no other amount than was typed if a node lies about decimals', async () => {
+    const it = await chainWithNode()
+    const request = () => Promise.reject(new Error('nothing is asked'))
+    const sold = await listedRaise(
+      { local: async () => it.chain, request, visit: request },
+      { allowlist: 'none', rounds: [{ supply: 1_000_000n }] },
+    )
+    const buyer = sold.buyer()
+    const own = { ...it, buyer: buyer.key, wallet: addressOf(buyer.key) }
+    const made = { id: sold.place.address, mint: sold.place.mint, creator: sold.creator }
+    expect(await land(own, made, 'deposit', 1_000n)).toEqual(['CreatePermissionlessEscrow', 'Deposit'])
+    const other = await read(own, made)
+    const lied = { ...other, quote: { ...other.quote, decimals: other.quote.decimals + 3 } }
+    const { instructions } = planAct(lied, lied.wallet!.parts[0]!, 'deposit', 1_000n)
+    expect(run(it.chain, instructions.map(sdk), [buyer.key]).err).not.toBeNull()
+    // Those of SOL are known.
+    const account = it.chain.account(WRAPPED_SOL)!
+    const data = Buffer.from(account.data)
+    data[44] = 12
+    it.chain.setAccount(WRAPPED_SOL, { ...account, data })
+    expect((await read(it, openSolRaise(it.chain))).quote.decimals).toBe(9)
   })
 
   it('deposits in each round up to its cap', async () => {

@@ -85,7 +85,9 @@ function planDeposit(asked: Asked): PlannedTransaction {
   if (isNew && raise.allowlist === 'merkle' && part.listed === null) throw new PageFault('notInRound')
   const isSol = quote.mint === WRAPPED_SOL
   if (!isSol && (quotes.state?.amount ?? 0n) < total) throw new PageFault('lacksQuote')
-  const wrapping = isSol ? wrappingInstructions({ wallet, account: quotes.address }, total) : []
+  const paying = isSol
+    ? wrappingInstructions({ wallet, account: quotes.address }, total)
+    : [decimalsProof(wallet, quotes, quote)]
   const place = { escrow: part.escrowAddress, owner: wallet, payer: wallet }
   const lasting = (isNew ? rentOf(PRESALE_ESCROW_BYTES) : 0n) + (isSol ? total : 0n)
   const opening = isNew
@@ -97,7 +99,7 @@ function planDeposit(asked: Asked): PlannedTransaction {
     : []
   const paid = { ...place, from: quotes.address, amount: moved }
   return withAccount(asked, quotes, quote, {
-    instructions: [...opening, ...wrapping, depositInstruction(raise, paid)],
+    instructions: [...opening, ...paying, depositInstruction(raise, paid)],
     units: 2 * ACT_UNITS + 2 * TOKEN_UNITS,
     takes: lasting,
     writable: [raise.address, raise.quoteVault],
@@ -107,6 +109,12 @@ function planDeposit(asked: Asked): PlannedTransaction {
       ...walletKeeps(state, lasting),
     ],
   })
+}
+
+/** A transfer of nothing to itself, which fails if the node has said other decimals than the mint has. */
+const decimalsProof = (wallet: string, { address }: OwnTokens, { mint, program, decimals }: RaiseToken) => {
+  const accounts = { source: address, mint, destination: address, authority: wallet, signers: [] }
+  return { ...TOKEN.instruction('transferChecked', accounts, { amount: 0n, decimals }), program }
 }
 
 const payoutTo = ({ part, wallet }: Asked, { address }: OwnTokens) => ({

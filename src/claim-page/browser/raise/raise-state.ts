@@ -1,5 +1,6 @@
 /** Reads a raise and a wallet's part in it from the chain. Nothing of the site is trusted: it only names the raise. */
 import { utf8 } from '../../../solana/bytes.ts'
+import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { isEd25519Point } from '../../../solana/curve.ts'
 import {
   CLOCK_SYSVAR,
@@ -173,7 +174,8 @@ function tokenIn(chain: Chain, mint: string, of: { words: string; epoch: bigint 
   return {
     mint,
     symbol: symbol || `${mint.slice(0, 4)}…${mint.slice(-4)}`,
-    decimals: state.decimals,
+    // With other decimals, what is typed would be another amount.
+    decimals: mint === WRAPPED_SOL ? SOL_DECIMALS : state.decimals,
     program: record.owner,
     isFree: powers.every((power) => power === null || power === undefined),
     hasHook: (extensions?.transferHook ?? null) !== null,
