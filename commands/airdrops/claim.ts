@@ -37,7 +37,7 @@ import { simulateBuild, transactionFailure, wouldFail } from '../signing/run-fai
 import { dryRunOutcome, sentOutcome } from '../signing/run-outcomes.ts'
 import { signChecked } from '../signing/signatures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
-import { readText } from '../ui/files.ts'
+import { readJson } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 
 // Reads mint and count from the id of an airdrop, without the API.
@@ -302,13 +302,7 @@ function leastOf(
 async function readClaimProof(file: string): Promise<{ amount: string; amount_locked?: string; proof: string[] }> {
   const wrong = (what: string) =>
     usage(`${file}: ${what}`, { param: '--proof', next: 'make one with: svc merkle proof … -o json' })
-  let parsed: { data?: unknown } | null
-  try {
-    parsed = JSON.parse(await readText(file))
-  } catch (error) {
-    if (error instanceof SyntaxError) throw wrong('it is not JSON')
-    throw error
-  }
+  const parsed = (await readJson(file, wrong)) as { data?: unknown } | null
   const { amount, amount_locked, proof } = (parsed?.data ?? parsed ?? {}) as Record<string, unknown>
   const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,20}$/.test(value)
   if (!isAmount(amount)) throw wrong('it has no amount in raw units')

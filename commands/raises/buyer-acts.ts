@@ -107,6 +107,8 @@ export interface Asked {
   units: bigint | null
   /** Whether it was typed as raw units. */
   raw: boolean
+  /** The line of an allowlist that is kept elsewhere. */
+  line?: { cap: string; proof: string[] } | undefined
 }
 
 /** An act in one round of a raise. */
@@ -167,14 +169,14 @@ export const DEPOSIT: BuyerActKind<Built<'deposit'>> = {
   name: 'deposit',
   done: 'deposited',
   amount: 'needed',
-  of(session, sale, { units }) {
+  of(session, sale, { units, line }) {
     const { raise, id } = sale
     const asked = units ?? 0n
     const isFixed = raise.sale_mode === 'fixed_price'
     return {
       sale,
       what: `Deposit ${paidText(sale, asked)} into the raise ${id}`,
-      call: (body) => session.client.raises.deposit({ ...body, amount: String(asked) }),
+      call: (body) => session.client.raises.deposit({ ...body, ...line, amount: String(asked) }),
       demand: acting(sale, 'it deposits this amount into this raise, in your name', (of, buyer, data) =>
         depositCalls(of, sale, buyer, { ...data, asked }),
       ),

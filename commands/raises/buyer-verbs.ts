@@ -1,5 +1,6 @@
 /** `svc raises deposit`, `withdraw`, `claim` and `refund`: with one key, or with a list of own keys. */
 import { paths } from '../../src/api/paths.ts'
+import { hexOf } from '../../src/solana/bytes.ts'
 import {
   type CommandOutcome,
   type InputValues,
@@ -15,6 +16,8 @@ import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { OF_ONE_TRANSACTION } from '../lists/run.ts'
 import { SIGN_UNSEEN, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { JOURNAL } from '../tokens/act-inputs.ts'
+import { readJson } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
 import {
   type BuyerActKind,
   CLAIM,
@@ -50,11 +53,13 @@ const OF_AMOUNT = {
 }
 const ID = 'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222'
 
-type BuyerInput = SigningFlags & { raise: string; amount?: string | undefined } & Partial<InputValues<typeof OF_AMOUNT>>
+type BuyerInput = SigningFlags & { raise: string; amount?: string | undefined; proof?: string | undefined } & Partial<
+    InputValues<typeof OF_AMOUNT>
+  >
 
 async function runBuyer(
   session: Session,
-  { raise: id, amount, round = 1, raw = false, from, journal, ...flags }: BuyerInput,
+  { raise: id, amount, round = 1, raw = false, from, journal, proof, ...flags }: BuyerInput,
   kind: BuyerActKind,
 ): Promise<CommandOutcome> {
   const sale = inRound(await readSale(session, id), round, '--round')
@@ -63,19 +68,45 @@ async function runBuyer(
     return runBuyers(session, flags, { kind, sale, raw, file: from, journal })
   }
   const units = amount === undefined ? null : unitsIn(sale, amount, { raw, shown: 'AMOUNT' })
-  return signAct(session, flags, kind.of(session, sale, { units, raw }))
+  const line = proof === undefined ? undefined : await readLine(proof)
+  return signAct(session, flags, kind.of(session, sale, { units, raw, line }))
 }
+
+/** What clients of the program are told for a wallet: `{ deposit_cap, proof }`, with hashes as lists of bytes. */
+async function readLine(file: string): Promise<{ cap: string; proof: string[] }> {
+  const wrong = (what: string) =>
+    usage(`${file}: ${what}`, {
+      param: '--proof',
+      next: 'give what URL/RAISE/REGISTRY/WALLET answers; `svc raises get` shows the URL',
+    })
+  const line = (await readJson(file, wrong)) as { deposit_cap?: unknown; proof?: unknown } | null
+  const [cap, proof] = [String(line?.deposit_cap), line?.proof]
+  const isHash = (hash: unknown) => Array.isArray(hash) && hash.length === 32 && hash.every(isByte)
+  if (!/^\d{1,20}$/.test(cap) || !Array.isArray(proof) || !proof.every(isHash))
+    throw wrong('it has no deposit_cap and proof')
+  return { cap, proof: proof.map((hash) => hexOf(Uint8Array.from(hash))) }
+}
+
+const isByte = (value: unknown): value is number => Number.isInteger(value) && (value as number) >>> 8 === 0
 
 export const depositVerb = verb({
   about: 'Buy in a raise: deposit SOL, or what else it takes',
   details:
-    'The fee of the round is on top. SOL is wrapped for it. A wallet of a stored allowlist is admitted with its first deposit. With --from each row of the CSV is deposited once: run the same command again after any interruption.',
+    'The fee of the round is on top. SOL is wrapped for it. A wallet of a stored allowlist is admitted with its first deposit; for a list that is kept elsewhere, --proof is what its URL answers for the wallet. With --from each row of the CSV is deposited once: run the same command again after any interruption.',
   calls: [paths.raises.deposit, batchFetch, ...CALLS],
   args: {
     raise: RAISE,
     amount: requiredUnless('from', text('SOL or whole tokens to pay, without the fee', { placeholder: 'AMOUNT' })),
   },
-  flags: { ...OF_AMOUNT, ...SIGNING },
+  flags: {
+    ...OF_AMOUNT,
+    proof: text('The line of an allowlist that is kept elsewhere, a JSON file', {
+      placeholder: 'FILE',
+      existing: true,
+      conflicts: ['from'],
+    }),
+    ...SIGNING,
+  },
   examples: [
     `svc raises deposit ${ID} 1.5`,
     `svc raises deposit ${ID} 1.5 --round 2 -k wallet.json --dry-run`,

@@ -9,7 +9,7 @@ import { rawUnits } from '../cli/amounts.ts'
 import { choiceOf, type InputValues, listOf, required, text, toggle } from '../cli/command.ts'
 import { isoOf, requireMomentFrom, requireSpan, spanOf } from '../cli/typed-times.ts'
 import { basisPointsOf } from '../tokens/extension-flags.ts'
-import { readText } from '../ui/files.ts'
+import { readJson } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 const filling = <I extends object>(field: string, input: I): I & { field: string } => ({ ...input, field })
@@ -181,10 +181,10 @@ export async function poolPlan(named: string, supply: bigint, fee: TransferFee |
     import('../../src/api/raises.ts'),
     import('../../src/api/input-validation.ts'),
   ])
-  const content = await readText(named)
+  const plan = await readJson(named, refuse)
   try {
-    return validateInput(raisePool, JSON.parse(content))
+    return validateInput(raisePool, plan as Record<string, unknown>)
   } catch (error) {
-    throw refuse(error instanceof SyntaxError ? 'is not JSON' : (error as Error).message)
+    throw refuse((error as Error).message)
   }
 }

@@ -22,6 +22,16 @@ export async function readText(file: string): Promise<string> {
   return Buffer.from(await readBytes(file)).toString('utf8')
 }
 
+/** Reads a file of JSON; throws what `wrong` makes of a fault in it. */
+export async function readJson(file: string, wrong: (fault: string) => Problem): Promise<unknown> {
+  const content = await readText(file)
+  try {
+    return JSON.parse(content)
+  } catch {
+    throw wrong('it is not JSON')
+  }
+}
+
 /** The problem of a private file that cannot be used: `forbidden` if others can read or replace it. */
 export const privateFileProblem = ({ kind, problem, next }: FileFault, extras: ProblemExtras = {}) =>
   new Problem(kind === 'exposed' ? 'forbidden' : 'bad_request', problem, { ...extras, next })

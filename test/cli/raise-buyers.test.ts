@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { Keypair, SystemProgram } from '@solana/web3.js'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { merkleRootAddress } from '../../src/chain/programs/presale/index.ts'
 import { walletOf } from '../merkle/reference.ts'
 import { lamportsOf, run } from '../support/gold.ts'
 import { listedRaise } from '../support/listed-raises.ts'
 import { addressOf, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
 import { listening } from '../support/ports.ts'
+import { allowlistFiles } from '../support/raise-site.ts'
 import { SOL } from '../support/wallets.ts'
 import { commandLine, PROGRAM } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -110,6 +112,30 @@ describe.skipIf(lacksPresale !== '')(`svc raises ${lacksPresale}`, () => {
     await cli.refused(deposit('1', '--raw'), 'is not in round 1 of the allowlist')
     await cli.refused(deposit('1', '--raw', '--round', '3'), '--round: the raise has rounds 1 to 2')
     await cli.refused(['raises', 'withdraw', made.id, '0.0000001', '-k', file, '--round', '2', '--yes'], '--raw')
+  })
+
+  it('is admitted by a line of an allowlist that is kept elsewhere', async () => {
+    const made = await listedRaise({ ...daemon, visit: fetch })
+    const buyer = made.buyer(1)
+    const { file } = cli.keypair(`${made.id.slice(0, 8)}.json`, buyer.key)
+    const lines = [
+      { wallet: addressOf(buyer.key), round: 1, cap: 700n },
+      { wallet: walletOf(1), round: 0, cap: 5n },
+    ]
+    const list = allowlistFiles(merkleRootAddress(made.id, 0n), lines)
+    await made.open({ root: list.root.toString('hex'), url: 'https://sale.example.com/raise' })
+    const told = (path: string) => cli.file(`${path.slice(0, 6)}.json`.replace('/', '-'), String(list.files.get(path)))
+    const own = told(`1/${addressOf(buyer.key)}`)
+    const deposit = (...more: string[]) => ['raises', 'deposit', made.id, '700', '--raw', '-k', file, ...more]
+    await cli.refused(deposit('--round', '2'), 'with another list send cap and proof')
+    await cli.refused(deposit('--round', '2', '--proof', told(`0/${walletOf(1)}`)), 'it leads to no root of the raise')
+    await cli.refused(
+      deposit('--round', '2', '--proof', cli.file('half.json', '{"deposit_cap":1}')),
+      'it has no deposit_cap',
+    )
+    await cli.refused(deposit('--round', '2', '--proof', cli.file('text.json', '{')), 'it is not JSON')
+    expect(await cli.json(deposit('--round', '2', '--proof', own))).toMatchObject({ round: 2, amount: '700' })
+    expect(made.escrowOf(buyer)?.deposited).toBe(700n)
   })
 
   it('refuses wrong input by its name', async () => {
