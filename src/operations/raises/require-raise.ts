@@ -1,21 +1,15 @@
 /** Reads the raise that a request names, and checks who may act for it. */
 import { type Raise, type RaiseEscrow, readRaise, readRaiseOfBuyer } from '../../chain/programs/presale/index.ts'
-import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, notFound } from '../../platform/errors.ts'
 import { fault } from '../locks/checks.ts'
-
-interface FoundRaise {
-  raise: Raise
-  at: ChainTime
-}
 
 /** Why there is nothing to act on. */
 export const noRaise = ({ cluster }: Services['chain'], id: string): ApiError =>
   notFound(`There is no raise at ${id} on ${cluster.label}`, { param: 'id' })
 
 /** Throws not_found for an address without a raise. */
-export async function requireRaise({ chain }: Pick<Services, 'chain'>, id: string): Promise<FoundRaise> {
+export async function requireRaise({ chain }: Pick<Services, 'chain'>, id: string) {
   const { raise, at } = await readRaise(chain, id)
   if (raise === null) throw noRaise(chain, id)
   return { raise, at }

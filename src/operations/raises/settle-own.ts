@@ -11,18 +11,13 @@ const FIRST_PAUSE_MS = 10_000
 /** Then it is tried once in 23 hours. */
 const MOST_DOUBLINGS = 13
 
-/** The slot of the chain from which it was decided that something is due. */
-interface SeenAt {
-  slot: number
-}
-
 /**
- * Does nothing while the last transaction may still land, or is newer than what was read. One that failed or was refused
- * is built again, at increasing intervals. Throws what the row then says.
+ * Does nothing while the last transaction may still land, or is newer than `seen`, the reading by which something is due.
+ * One that failed or was refused is built again, at increasing intervals. Throws what the row then says.
  */
-export async function settleOwnRaise(services: WorkerServices, row: RaiseRow, { slot }: SeenAt): Promise<void> {
+export async function settleOwnRaise(services: WorkerServices, row: RaiseRow, seen: { slot: number }): Promise<void> {
   const last = await lastSent(services, row.settle_signing)
-  if (last === 'running' || (last !== null && !last.isFailed && last.slot > slot)) return
+  if (last === 'running' || (last !== null && !last.isFailed && last.slot > seen.slot)) return
   if (last?.isFailed) {
     const why = `its transaction failed or was not seen: \`svc tx get ${last.signature}\``
     return noteFailure(services, row, why, row.settle_signing)

@@ -8,7 +8,7 @@ import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PRESALE } from '../../solana/programs/presale.ts'
-import { type DueActs, dueActs, type SettlementState, settlementText } from '../../solana/raise-due.ts'
+import { dueActs, type SettlementState, settlementText } from '../../solana/raise-due.ts'
 import type { PoolPlan } from '../../solana/raise-pool.ts'
 import { readTokenAccount } from '../../solana/token-accounts.ts'
 import { readMintExtensions } from '../../solana/token-extensions.ts'
@@ -19,25 +19,14 @@ import type { Said } from '../sentences.ts'
 export const planOf = (row: Pick<RaiseRow, 'pool_json'> | null): PoolPlan | null =>
   row === null || row.pool_json === null ? null : JSON.parse(row.pool_json)
 
-/** A token account of the creator. */
-interface CreatorAccount {
-  address: string
-  isThere: boolean
-}
-
-export interface Settlement {
-  state: SettlementState
-  due: DueActs
-  tokens: CreatorAccount
-  quote: CreatorAccount
-}
+export type Settlement = Awaited<ReturnType<typeof readSettlement>>
 
 /** Takes one call for a raise without a plan, and up to three more for its pool. Throws internal_error when the node fails. */
 export async function readSettlement(
   chain: Services['chain'],
   { raise, at }: { raise: Raise; at: ChainTime },
   plan: PoolPlan | null,
-): Promise<Settlement> {
+) {
   const { mint, quoteMint, creator, tokenProgram, quoteTokenProgram } = raise
   const price = fixedPriceArgsAddress(raise.address)
   const [ofTokens, ofQuote] = await Promise.all([
