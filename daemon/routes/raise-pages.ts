@@ -24,8 +24,7 @@ async function pageFile(kernel: Kernel, site: Site, row: RaiseRow, path: string)
   }
   if (path === 'raise.json') {
     const [genesis, vault] = await Promise.all([kernel.chain.genesisHash(), creatorVaultOf(kernel, row.creator, row)])
-    const told = vault && { multisig: vault.multisig, vault_index: vault.vault_index }
-    return jsonFile(raiseText(siteCluster(genesis), row.id, told))
+    return jsonFile(raiseText(siteCluster(genesis), row.id, vault))
   }
   const file = siteFile(site, path)
   if (file === null) throw notFound('This page has no such file')

@@ -2,8 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { raiseSubjectOf } from '../../src/claim-page/browser/raise/raise-files.ts'
 import { readPageFiles } from '../../src/claim-page/site/page-files.ts'
+import { vaultAddress } from '../../src/solana/squads/index.ts'
+import { updateRaise } from '../../src/store/resources/raises.ts'
 import { FIRST_COME, lacksPresale, raisesOn } from '../support/new-raises.ts'
 import { ORIGIN, startService } from '../support/service.ts'
+import { someAddress } from '../support/wallets.ts'
 
 const NODE = 'https://rpc.example.com'
 const SETTINGS = { 'claim-pages': true, 'claim-page-rpc-url': NODE, 'public-url': 'https://sale.example.com/svc' }
@@ -54,6 +57,11 @@ describe.skipIf(lacksPresale !== '')(`the page of a raise that the daemon serves
     expect(await (await get('/site.json')).json()).toEqual({ sponsor: '', rpc: [NODE] })
     const again = await visit(`${id}/raise.json`, { 'if-none-match': answer.headers.get('etag')! })
     expect([again.status, await again.text()]).toEqual([304, ''])
+    // The page itself reads the multisig; visitors make the daemon ask no node for it.
+    const multisig = someAddress()
+    const vault = { creator: vaultAddress(multisig, 1), creator_vault: `${multisig}:1` }
+    await service.services.store.write((tx) => updateRaise(tx, id, vault))
+    expect(raiseSubjectOf(await (await get('/raise.json')).json()).vault).toEqual({ multisig, index: 1 })
   })
 
   it('answers 404 for another raise and another file, and leaves proofs to their own route', async () => {

@@ -5,6 +5,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { type Raise, type RaiseDecimals, raiseStateAt, readOpening } from '../../chain/programs/presale/index.ts'
 import { readMultisig } from '../../chain/programs/squads/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
+import type { SiteVault } from '../../claim-page/site/site-subject.ts'
 import type { Context } from '../../context.ts'
 import { isoTime } from '../../platform/timing.ts'
 import { addressBytes } from '../../solana/addresses.ts'
@@ -41,7 +42,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
     accountsAt(chain, [raise.mint, raise.quoteMint]),
     raise.allowlist === 'none' ? null : readOpening(chain, id),
     readSettlement(chain, found, pool),
-    creatorVaultOf(context, raise.creator, row),
+    vaultRulesOf(context, raise.creator, row),
   ])
   const [token, quote] = accounts.map((account) => (account && readMint(account))?.decimals ?? 0)
   const decimals = { token: token ?? 0, quote: quote ?? 0 }
@@ -124,21 +125,21 @@ export async function creatorVaultOf(
   context: Pick<Context, 'chain' | 'store' | 'config'>,
   creator: string,
   row: RaiseRow | null,
-): Promise<RaiseRecord['creator_vault']> {
+): Promise<SiteVault | null> {
   const [multisig, index] = row?.creator_vault?.split(':') ?? []
   const stored = multisig === undefined ? null : { multisig, vaultIndex: Number(index) }
   if (stored === null && keyFault(addressBytes(creator)) === null) return null
   const known = stored ?? (await knownVault(context, creator))
   if (known === null || vaultAddress(known.multisig, known.vaultIndex) !== creator) return null
-  const { address, threshold, timeLock, members, configAuthority } = await readMultisig(
-    context.chain,
-    known.multisig,
-    'id',
-  )
-  return {
-    ...{ multisig: address, vault_index: known.vaultIndex, threshold },
-    ...{ members: members.filter(({ vote }) => vote).length, time_lock: timeLock, config_authority: configAuthority },
-  }
+  return { multisig: known.multisig, vault_index: known.vaultIndex }
+}
+
+async function vaultRulesOf(...of: Parameters<typeof creatorVaultOf>): Promise<RaiseRecord['creator_vault']> {
+  const vault = await creatorVaultOf(...of)
+  if (vault === null) return null
+  const { threshold, timeLock, members, configAuthority } = await readMultisig(of[0].chain, vault.multisig, 'id')
+  const voters = members.filter(({ vote }) => vote).length
+  return { ...vault, threshold, members: voters, time_lock: timeLock, config_authority: configAuthority }
 }
 
 export function raiseListed(row: RaiseRow): RaiseListed {
