@@ -77,5 +77,9 @@ async function settleOne(seed: number): Promise<void> {
 }
 
 describe.skipIf(lacks !== '')(`the settlement of a random raise ${lacks}`, () => {
-  it.each(Array.from({ length: runs(10, 60) }, (_, n) => n))('pays its creator to the unit: %i', settleOne)
+  it.each(Array.from({ length: runs(5, 60) }, (_, n) => n))(
+    'pays its creator to the unit: %i',
+    { tags: 'sampled' },
+    settleOne,
+  )
 })
