@@ -6,9 +6,9 @@ import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import { isGoldLock, lockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
+import { raisesIn } from '../../chain/programs/presale/index.ts'
 import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions.ts'
-import { raisesIn } from './raise-moves.ts'
 
 /** One thing that a transaction did. */
 export interface LedgerAct {

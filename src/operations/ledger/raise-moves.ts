@@ -67,7 +67,3 @@ function actOf(message: DecodedMessage): Pick<RaiseMove, 'raise' | 'detail' | 'w
   if (raise === undefined) return null
   return { raise, detail: named[0], party: named[1], wallet: payer ?? owner ?? null }
 }
-
-/** The raises that a transaction calls. */
-export const raisesIn = (message: DecodedMessage): string[] =>
-  PRESALE.callsIn(message).flatMap(({ accounts }) => ('presale' in accounts ? (accounts.presale ?? []) : []))

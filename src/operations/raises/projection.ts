@@ -1,6 +1,6 @@
 /** Projects confirmed transactions onto raises that are recorded here. A raise has no events of its own. */
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
-import { decodeRaise, presaleChangesIn, RAISES_PER_CALL, type Raise } from '../../chain/programs/presale/index.ts'
+import { decodeRaise, RAISES_PER_CALL, type Raise, raisesIn } from '../../chain/programs/presale/index.ts'
 import { chainTimeOf } from '../../chain/reads/chain-clock.ts'
 import { accountsAtSlot } from '../../chain/reads/node-reads.ts'
 import type { Projection } from '../../following/projection.ts'
@@ -19,7 +19,7 @@ interface SeenRaise {
  */
 export const raiseProjection: Projection<readonly string[], SeenRaise> = {
   async changesIn(message) {
-    const raises = new Set(presaleChangesIn(message).map(({ raise }) => raise))
+    const raises = new Set(raisesIn(message))
     return raises.size === 0 ? null : [...raises]
   },
   chainState: {

@@ -123,27 +123,9 @@ export const PRESALE = programTable(PROGRAMS.presale.id, {
     ],
   },
   events: {
-    evt_claim: [
-      'dbf7a9685cc4ae01',
-      'presale:pubkey escrow:pubkey claim_amount:u64 escrow_total_claim_amount:u64 presale_total_claim_amount:u64 owner:pubkey',
-    ],
-    evt_creator_collect_fee: ['2f5273ffd61a3668', 'presale:pubkey owner:pubkey total_collected_fee:u64'],
-    evt_creator_withdraw: ['58bd59ec0741f54d', 'presale:pubkey amount:u64 creator:pubkey presale_progress:u8'],
     evt_deposit: [
       'f50763ad98da42a8',
       'presale:pubkey escrow:pubkey deposit_amount:u64 escrow_total_deposit_amount:u64 presale_total_deposit_amount:u64 owner:pubkey deposit_fee:u64',
-    ],
-    evt_perform_unsold_base_token_action: [
-      '6586f98fdcabe482',
-      'presale:pubkey total_token_unsold:u64 unsold_base_token_action:u8',
-    ],
-    evt_withdraw: [
-      '95c196c7f4a68172',
-      'presale:pubkey escrow:pubkey withdraw_amount:u64 escrow_total_deposit_amount:u64 presale_total_deposit_amount:u64 owner:pubkey',
-    ],
-    evt_withdraw_remaining_quote: [
-      '80969341d31a7cd0',
-      'presale:pubkey escrow:pubkey owner:pubkey amount_refunded:u64 presale_total_refunded_quote_token:u64',
     ],
   },
 })

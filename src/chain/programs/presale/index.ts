@@ -2,6 +2,5 @@
 export * from '../../../solana/raise-acts.ts'
 export * from '../../../solana/raise-amounts.ts'
 export * from '../../../solana/raises.ts'
-export * from './changes.ts'
 export * from './openings.ts'
 export * from './reading.ts'

@@ -1,4 +1,5 @@
 /** Derives the addresses of raises, and reads their accounts together with the chain's clock. */
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { deriveAddress } from '../../../solana/program-addresses.ts'
 import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../../solana/programs/presale.ts'
@@ -24,6 +25,10 @@ export const RAISE_UNITS = {
   /** Of an escrow, or of the price. */
   close: 40_000,
 } as const
+
+/** The raises that a transaction calls. */
+export const raisesIn = (message: DecodedMessage): string[] =>
+  PRESALE.callsIn(message).flatMap(({ accounts }) => ('presale' in accounts ? (accounts.presale ?? []) : []))
 
 const derived = (seeds: readonly Uint8Array[]): string => deriveAddress(PRESALE.id, ...seeds).address
 
