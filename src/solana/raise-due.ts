@@ -40,8 +40,8 @@ export interface PairPool {
   isPlain: boolean
   /** Liquidity of all positions that is locked for good. */
   locked: bigint
-  /** The largest position of the raise's creator; null without one. */
-  position: { position: string; positionNftAccount: string; nftMint: string; liquidity: bigint } | null
+  /** The position of the raise's creator with the most liquidity that is not locked, which `liquidity` is; null without one. */
+  position: { position: string; positionNftAccount: string; liquidity: bigint } | null
 }
 
 export interface SettlementState {

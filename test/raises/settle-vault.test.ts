@@ -44,7 +44,7 @@ describe.skipIf(lacks !== '')(`a raise of a vault ${lacks}`, () => {
     const wrapped = raises.wrapped(keyOf(at.vault))
     expect(wrapped).toBe(BigInt(preview.best.creator_gets))
     const pool = await raises.pool(at.vault)
-    expect(pool!.locked).toBe(pool!.position!.liquidity)
+    expect([pool!.locked > 0n, pool!.position!.liquidity]).toEqual([true, 0n])
     const again = await at.ask('POST', `/v2/raises/${id}/settlements`, { payer: at.vault, approver: at.approver() })
     expect(again.error.message).toContain('is settled')
   })

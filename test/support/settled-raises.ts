@@ -2,7 +2,16 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { buildDammV2Swap, dammV2PoolAddress, freshPool, readPairPool } from '../../src/chain/programs/damm-v2/index.ts'
+import {
+  buildDammV2Swap,
+  buildPermanentLock,
+  buildPositionOpening,
+  buildPositionTransfer,
+  dammV2PoolAddress,
+  freshPool,
+  positionAddresses,
+  readPairPool,
+} from '../../src/chain/programs/damm-v2/index.ts'
 import { initializePool } from '../../src/chain/programs/damm-v2/opening.ts'
 import { wrapping } from '../../src/chain/programs/damm-v2/swap.ts'
 import {
@@ -164,6 +173,25 @@ export async function settlementsOn(on: Awaited<ReturnType<typeof raisesOn>>) {
       opened.keys[0]!.pubkey = creator.publicKey
       const wrap = await wrapping(addressOf(by), WRAPPED_SOL, tokenB!, 2_000_000n)
       return send([...wrap, opened], by, nft).err
+    },
+    /** Opens a position in the pool, locks it for good and gives it to the seller. */
+    async donate(by: Keypair, liquidity: bigint) {
+      const nft = Keypair.generate()
+      const pool = { ...(await freshPool({ mint })), tokenADecimals: 9, tokenBDecimals: 9 }
+      const position = { ...(await positionAddresses(addressOf(nft))), nftMint: addressOf(nft) }
+      const maximum = { amountA: 1_000_000_000n, amountB: 1_000_000n }
+      const act = { payer: addressOf(by), pool, position, refreshes: false, liquidity, maximum }
+      for (const build of [
+        (recentBlockhash: string) => buildPositionOpening({ ...act, nftMint: addressOf(nft), recentBlockhash }),
+        (recentBlockhash: string) => buildPermanentLock({ ...act, recentBlockhash }),
+        (recentBlockhash: string) =>
+          buildPositionTransfer({ ...act, positions: [position], newOwner: addressOf(seller), recentBlockhash }),
+      ]) {
+        const { transaction } = await build(chain.latestBlockhash().blockhash)
+        const landed = chain.send(signV1(Buffer.from(transaction), [by, nft]))
+        expect(landed.err, landed.logs.join('\n')).toBeNull()
+      }
+      chain.advance(1)
     },
     /** Buys from the pool. Answers the error. */
     async trade(amount: bigint) {

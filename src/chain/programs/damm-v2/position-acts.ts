@@ -131,11 +131,18 @@ interface PermanentLock extends PositionAct {
 
 /** The fees remain claimable, but the liquidity can never be withdrawn. */
 export async function buildPermanentLock(input: PermanentLock): Promise<UnsignedTransaction> {
-  const roles = { ...positionRoles(input), signer: input.payer }
-  const terms = { permanent_lock_liquidity: input.liquidity }
-  const lock = DAMM_V2.instruction('permanent_lock_position', roles, terms)
-  return compileUnsigned(input, [...refreshing(input), lock].map(await sdkInstructions()))
+  return compileUnsigned(input, [...refreshing(input), permanentLock(input)].map(await sdkInstructions()))
 }
+
+/** The instruction alone. */
+export const permanentLock = (
+  input: Pick<PermanentLock, 'payer' | 'pool' | 'position' | 'liquidity'>,
+): PlainInstruction =>
+  DAMM_V2.instruction(
+    'permanent_lock_position',
+    { ...positionRoles(input), signer: input.payer },
+    { permanent_lock_liquidity: input.liquidity },
+  )
 
 export interface PositionVesting extends PositionAct {
   /** Without a cliff point, the cliff is when the transaction runs. */

@@ -9,7 +9,7 @@ import type { NodeCalls } from '../../nodes/node-call.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { dammV2PoolAddress } from './addresses.ts'
 import { initializePool, lockPosition } from './opening.ts'
-import { liquidityAddition } from './position-acts.ts'
+import { liquidityAddition, permanentLock } from './position-acts.ts'
 import { type DammV2Position, readPositions } from './positions.ts'
 import { readTogether } from './state.ts'
 import { type PoolAccounts, tokenAccounts, wrapping } from './swap.ts'
@@ -48,7 +48,7 @@ export async function openRaisedPool(opening: RaisedPoolOpening): Promise<Transa
 }
 
 interface RaisedPoolAddition extends RaisedPool {
-  position: Pick<DammV2Position, 'position' | 'positionNftAccount' | 'nftMint'>
+  position: Pick<DammV2Position, 'position' | 'positionNftAccount'>
 }
 
 /** Fails with ExceededSlippage if the price has moved since the pool opened. */
@@ -56,14 +56,14 @@ export async function addToRaisedPool(addition: RaisedPoolAddition): Promise<Tra
   const { creator, pool, of, position } = addition
   const [sdk, accounts] = await Promise.all([sdkInstructions(), tokenAccounts(pool, creator)])
   const maximum = { amountA: of.tokens, amountB: of.quote }
-  const added = sdk(liquidityAddition({ payer: creator, pool, position, liquidity: of.liquidity, maximum }, accounts))
-  if (of.locked === 0n) return [added]
-  return [added, await lockPosition({ creator, positionNft: position.nftMint }, pool, of.locked)]
+  const own = { payer: creator, pool, position }
+  const added = sdk(liquidityAddition({ ...own, liquidity: of.liquidity, maximum }, accounts))
+  return of.locked === 0n ? [added] : [added, sdk(permanentLock({ ...own, liquidity: of.locked }))]
 }
 
 /**
- * Reads the only custom pool of a token and its quote, and the largest position that a raise's creator holds in it; null
- * without a pool. Throws internal_error when the node fails.
+ * Reads the only custom pool of a token and its quote, and the position of a raise's creator with the most liquidity that
+ * can be locked, because anybody can give it others; null without a pool. Throws internal_error when the node fails.
  */
 export async function readPairPool(
   node: NodeCalls,
@@ -74,9 +74,8 @@ export async function readPairPool(
   const fields = DAMM_V2.decode('pool', accounts[0] ?? null)
   if (fields === null) return null
   const held = fields.creator === creator ? await readPositions(node, address, creator) : []
-  const sizeOf = (of: DammV2Position) => of.unlockedLiquidity + of.permanentLockedLiquidity + of.vestedLiquidity
-  const largest = held.reduce<DammV2Position | null>(
-    (most, each) => (most === null || sizeOf(each) > sizeOf(most) ? each : most),
+  const freest = held.reduce<DammV2Position | null>(
+    (most, each) => (most === null || each.unlockedLiquidity > most.unlockedLiquidity ? each : most),
     null,
   )
   return {
@@ -91,7 +90,7 @@ export async function readPairPool(
     activationPoint: fields.activation_point,
     isPlain: isPlain(fields),
     locked: fields.permanent_lock_liquidity,
-    position: largest && { ...largest, liquidity: sizeOf(largest) },
+    position: freest && { ...freest, liquidity: freest.unlockedLiquidity },
   }
 }
 
