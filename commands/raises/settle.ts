@@ -1,6 +1,7 @@
 /** `svc raises settle`: takes what was raised, opens the planned pool, and does what else is due for the creator. */
 import { paths } from '../../src/api/paths.ts'
 import type { RaisePool, RaiseSettlement, SettlementAct } from '../../src/api/raises.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import { uncapitalized } from '../../src/platform/printable.ts'
 import { addressBytes } from '../../src/solana/addresses.ts'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
@@ -9,7 +10,7 @@ import { PRICE_ONE } from '../../src/solana/raise-amounts.ts'
 import { settlementText } from '../../src/solana/raise-due.ts'
 import { FULL_RANGE } from '../../src/solana/raise-pool.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
-import { required, text, toggle, verb } from '../cli/command.ts'
+import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
 import { isoOf } from '../cli/typed-times.ts'
 import { type Call, demanding, opens, type Signing, unexpectedBuild, wraps } from '../signing/demand.ts'
 import { previewLines } from '../signing/preview.ts'
@@ -172,7 +173,7 @@ export const settleVerb = verb({
       tokens: 0n,
       pool: ['0', '0'],
     }
-    const signatures: unknown[] = []
+    const signatures: string[] = []
     for (;;) {
       let left: readonly SettlementAct[] = []
       const outcome = await runAct<RaiseSettlement>(session, flags, {
@@ -225,13 +226,17 @@ export const settleVerb = verb({
           ...unitsOfAll(['quote', 'pool_quote'], quote_decimals),
           ...unitsOfAll(['tokens', 'pool_tokens'], decimals),
         },
+      }).catch((error: unknown): CommandOutcome => {
+        if (!(error instanceof ApiError) || error.details?.reason !== 'settled') throw error
+        session.ui.note(error.message)
+        return { data: { id, acts: done.acts, left } }
       })
       const sent = outcome.data as { signature?: string }
-      signatures.push(sent.signature)
+      if (sent.signature !== undefined) signatures.push(sent.signature)
       const goesOn =
         left.length > 0 && !flags.dry_run && !flags.build_only && !flags.signed && flags.squads === undefined
       if (!goesOn || signatures.length === MOST_TRANSACTIONS) {
-        if (signatures.length === 1) return outcome
+        if (signatures.length === 0 || signatures.at(0) === sent.signature) return outcome
         return { ...outcome, data: { ...sent, signatures }, record: { ...outcome.record, signatures } }
       }
       session.ui.note(`Also due: ${left.map((act) => says(act)).join('; ')}`)
