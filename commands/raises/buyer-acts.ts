@@ -207,6 +207,8 @@ async function depositCalls(
   const bps = raise.rounds[round - 1]?.deposit_fee_bps ?? 0
   if (paid > asked || feeOnTop(paid, bps) !== BigInt(fee))
     throw unexpectedBuild(`it would pay ${paidText(sale, paid)} and ${paidText(sale, fee)} of fee`)
+  // The program takes the fee on top, and only a guard bounds what it takes from an account that was open before.
+  if (!isSol) of.note(`the round has a deposit fee of ${bps / 100} % (reported by the API; --guard required bounds it)`)
   const opening = { program: PRESALE.id, least: 0, group: 'escrow' }
   const joins = { ...own, owner: payer, payer }
   return [

@@ -116,7 +116,10 @@ export const openVerb = verb({
       demand: (of, { root_version, url: written }) =>
         demandsOpening(of, { id, root, root_version, url: written, asked }),
       preview: ({ url: written, root_version }) => [
-        ...previewLines({ root: `${root} (version ${root_version})`, proofs: written ?? 'where they were before' }),
+        ...previewLines({
+          root: `${root} (version ${root_version})`,
+          proofs: written === null ? 'where they were before' : (asked ?? written),
+        }),
         ...(list === null ? [] : allowlistLines(list, raise)),
       ],
       show: ({ root_version, url: written }) => {

@@ -107,6 +107,8 @@ describe.skipIf(lacksPresale !== '')(`svc raises ${lacksPresale}`, () => {
     ])
     await made.open({ url: 'https://sale.example.com/raise' })
     const deposit = (amount: string, ...more: string[]) => ['raises', 'deposit', made.id, amount, '-k', file, ...more]
+    const shown = await cli.svc(deposit('700', '--raw', '--round', '2', '--dry-run'))
+    expect(shown.stdout + shown.stderr).toContain('the round has a deposit fee of 0 % (reported by the API')
     const paid = await cli.json(deposit('700', '--raw', '--round', '2'))
     expect(paid).toMatchObject({ round: 2, amount: '700', fee: '0', quote_mint: made.place.quoteMint })
     expect(made.escrowOf(buyer)?.deposited).toBe(700n)
