@@ -500,6 +500,7 @@ export const raises = {
     data: settlement,
     signed: '*',
     payable: 'payer',
-    says: ({ id, skip_pool }) => `Settle the raise ${id}${skip_pool ? ' without its pool' : ' and open its pool'}`,
+    says: ({ id, skip_pool }) =>
+      `Settle the raise ${id}: take what was raised${skip_pool ? ' without a pool' : ', and open its pool if one is planned here'}`,
   }),
 } as const

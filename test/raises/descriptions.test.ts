@@ -41,6 +41,13 @@ it('the request of a raise says whose vault is paid', async () => {
   )
 })
 
+it('the request of a settlement promises no pool that nobody has planned', async () => {
+  const words = (skip_pool: boolean) =>
+    raises.settle.says?.({ id: 'X', skip_pool } as never, async (raw) => String(raw))
+  expect(await words(false)).toBe('Settle the raise X: take what was raised, and open its pool if one is planned here')
+  expect(await words(true)).toBe('Settle the raise X: take what was raised without a pool')
+})
+
 it('the opening of a raise says who may buy, and where proofs come from', () => {
   const controls = describe('open').flatMap(({ control }) => control)
   expect(controls).toEqual([
