@@ -4,6 +4,7 @@ import { Keypair, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findAllowance } from '../../src/operations/raises/admission.ts'
 import { createMint, give, lamportsOf, run, tokenAccountOf, unitsIn } from '../support/gold.ts'
+import { listedRaise } from '../support/listed-raises.ts'
 import { withFee } from '../support/locks.ts'
 import { FIRST_COME, FIXED, giveUp, HOUR, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
 import { openSolRaise } from '../support/raise-site.ts'
@@ -50,6 +51,15 @@ describe.skipIf(lacksPresale !== '')(`a buyer of a raise ${lacksPresale}`, () =>
     const { warnings } = await on.build(id, 'deposits', on.buyer(), { amount: String(SOL) })
     expect(warnings[0]).toContain(`${addressOf(creator)} holds the transfer fee authority`)
     expect(warnings[0]).toContain('could raise the transfer fee up to 100 % before buyers claim')
+  })
+
+  it('deposits into no raise for which more would leave it than was said', async () => {
+    const on = await buyersOn()
+    const host = { local: async () => on.chain, request: on.service.request, visit: fetch }
+    const terms = { allowlist: 'none', rounds: [{ supply: 1_000n }], quote: withFee(1_000, 10n ** 18n) } as const
+    const { place, buyer } = await listedRaise(host, { ...terms, rounds: [...terms.rounds] })
+    const refused = await on.refuses(place.address, 'deposits', buyer().key, { amount: '1000' })
+    expect(refused).toEqual(['id', expect.stringContaining('has the extension TransferFeeConfig')])
   })
 
   it.each([FIXED, PRO_RATA, FIRST_COME])('of $sale_mode deposits SOL, and claims the tokens', async (terms) => {

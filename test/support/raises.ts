@@ -42,6 +42,7 @@ export const lacksPresale = hasProgram(PROGRAMS.presale.id) ? '' : 'needs Meteor
 
 export interface RaiseWish extends Partial<Omit<RaiseTerms, 'startsAt' | 'endsAt'>> {
   mint?: MintOptions
+  quote?: MintOptions
   /** Quote units for a token unit, times 2^64. */
   price?: bigint | null
   /** Seconds from now. */
@@ -78,13 +79,15 @@ export async function openRaise(test: TestChain, wish: RaiseWish) {
   const now = () => BigInt(chain.unixTimestamp())
   const supply = wish.rounds.reduce((sum, round) => sum + round.supply, 0n)
   const token = createMint(chain, creator, wish.mint)
-  const quote = createMint(chain, creator, { isFreezable: false })
+  const quote = createMint(chain, creator, { isFreezable: false, ...wish.quote })
   const tokenAccounts = { creator: give(chain, creator, token, creator.publicKey, 2n * supply + (wish.spare ?? 0n)) }
   give(chain, creator, quote, creator.publicKey, 1n)
-  const tokenProgram = token.program.equals(spl.TOKEN_PROGRAM_ID) ? 'spl' : 'token2022'
+  const [tokenProgram, quoteTokenProgram] = [token, quote].map(({ program }) =>
+    program.equals(spl.TOKEN_PROGRAM_ID) ? ('spl' as const) : ('token2022' as const),
+  ) as ['spl' | 'token2022', 'spl' | 'token2022']
   const place = raisePlace({
     ...{ base: addressOf(base), mint: token.mint.toBase58(), quoteMint: quote.mint.toBase58() },
-    ...{ tokenProgram, quoteTokenProgram: 'spl' },
+    ...{ tokenProgram, quoteTokenProgram },
   })
   const [mode, endsAt] = [wish.mode ?? 'fixed_price', now() + BigInt(wish.lasts ?? 3_600)]
   const creation: RaiseCreation = {

@@ -40,7 +40,7 @@ import { refusalsOf } from '../refusals.ts'
 import { type Said, warned } from '../sentences.ts'
 import { admissionOf } from './admission.ts'
 import { nextClaim, noClaim, noDeposit, noRefund, noWithdrawal, withTokens } from './buyer-state.ts'
-import { heldPowers } from './mints.ts'
+import { heldPowers, requirePlainQuote } from './mints.ts'
 import { type Built, type Purse, payment, readPurse, requireMovable, through, unwraps } from './purse.ts'
 import { requireBuyer, type Sale } from './require-raise.ts'
 
@@ -75,6 +75,7 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
   const sale = await requireBuyer(context, { id, wallet: buyer, round: input.round })
   const { raise, round, escrow, at } = sale
   const purse = await readPurse(context, raise, buyer)
+  if (purse.quote !== null) await requirePlainQuote(purse.quote, 'id', 'svc deposits only into raises of plain mints')
   const asked = BigInt(input.amount)
   const admission = await admissionOf(context, sale, buyer, input)
   const { deposit: limits, own } = buyerCan(raise, { round, escrow, cap: admission.cap }, at)

@@ -31,12 +31,16 @@ export async function readRaiseMints(
   }
   const [token, quote] = [await read('mint', mint, 0), await read('quote_mint', quote_mint, 1)]
   await requireSellable(token)
-  const others = await extensionsBeside(DESCRIBING, quote)
-  if (others.length > 0) {
-    const why = `has the extension ${others.join(', ')}, which can change or stop payments: choose a plain mint`
-    throw fieldFault(`quote_mint: ${quote_mint} ${why}`, { extensions: others })
-  }
+  await requirePlainQuote(quote, 'quote_mint', 'choose a plain mint')
   return { at: await chainTimeOf(clock ?? null), token, quote }
+}
+
+/** Throws bad_request for a quote of which more may leave a buyer than is deposited, and less come back. */
+export async function requirePlainQuote(quote: OnChainToken, param: string, way: string): Promise<void> {
+  const others = await extensionsBeside(DESCRIBING, quote)
+  if (others.length === 0) return
+  const why = `has the extension ${others.join(', ')}, which can change or stop payments: ${way}`
+  throw fieldFault(`${param}: ${quote.mint} ${why}`, { extensions: others })
 }
 
 /** The powers over a mint by which buyers would get less than they paid for, and what each could do. */
