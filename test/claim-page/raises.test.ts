@@ -5,11 +5,13 @@ import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { merkleRootAddress } from '../../src/chain/programs/presale/index.ts'
 import { PageFault } from '../../src/claim-page/browser/page-fault.ts'
+import { transactionOf } from '../../src/claim-page/browser/planned-transaction.ts'
 import { raiseSubjectOf, readCaps } from '../../src/claim-page/browser/raise/raise-files.ts'
 import { amountsOf, arriving, planAct, type RaiseAct } from '../../src/claim-page/browser/raise/raise-plan.ts'
 import { readRaise, readRaiseState } from '../../src/claim-page/browser/raise/raise-state.ts'
 import { SolanaNode } from '../../src/claim-page/browser/solana-node.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { serveFaultyRpc } from '../support/faulty-rpc.ts'
@@ -19,6 +21,7 @@ import { withFee } from '../support/locks.ts'
 import { allowlistFiles, openSolRaise, openToList, raiseFiles, type SolRaise } from '../support/raise-site.ts'
 import { lacksPresale, sdk } from '../support/raises.ts'
 import { startService } from '../support/service.ts'
+import { signV1 } from '../support/version1.ts'
 import { addressOf, SOL, walletOn } from '../support/wallets.ts'
 
 const TEXTS = resolve(import.meta.dirname, '../../src/claim-page/browser/raise/texts')
@@ -75,6 +78,10 @@ async function land(it: World, made: SolRaise, act: RaiseAct, amount = 0n, files
   }
   return logs.flatMap((line) => /^Program log: Instruction: (\w+)$/.exec(line)?.[1] ?? [])
 }
+
+/** A module of the page that also knows the browser, for which tests are not compiled. */
+const load = (name: string) =>
+  import(/* @vite-ignore */ resolve(import.meta.dirname, '../../src/claim-page/browser', `${name}.ts`))
 
 const fault = (key: string) => expect.objectContaining({ key })
 
@@ -169,6 +176,39 @@ describe.skipIf(lacksPresale !== '')(`the page of a raise ${lacksPresale}`, () =
     data[44] = 12
     it.chain.setAccount(WRAPPED_SOL, { ...account, data })
     expect((await read(it, openSolRaise(it.chain))).quote.decimals).toBe(9)
+  })
+
+  it('deposits nothing more if an earlier deposit was still on its way', async () => {
+    const [{ RaiseSession }, { keepPendingClaim }] = [await load('raise/raise-session'), await load('pending-claims')]
+    const it = await chainWithNode()
+    const made = openSolRaise(it.chain)
+    const subject = subjectOf(it.chain, made, it.rpc.url)
+    const texts = { tokens: String, text: String } as never
+    const session = new RaiseSession(subject, { rpc: [it.rpc.url] } as never, texts, () => {})
+    let asked = 0
+    const sign = async (transaction: Uint8Array) => {
+      asked += 1
+      return signV1(transaction, [it.buyer])
+    }
+    const wallet = { name: 'Test', address: it.wallet, version: 0 as const, canSign: true, sign } as never
+    await session.look(it.wallet, wallet)
+    expect(session.fault).toBeNull()
+    await session.act('deposit', 0, SOL)
+    expect([asked, session.confirmed.length, session.state!.raise.deposited]).toEqual([1, 1, SOL])
+    // Another tab has signed, and its deposit is not confirmed yet.
+    const { blockhash } = it.chain.latestBlockhash()
+    const state = session.state!
+    const planned = planAct(state, state.wallet!.parts[0]!, 'deposit', SOL)
+    const bytes = signV1(transactionOf(it.wallet, planned, 0n, blockhash, 0), [it.buyer])
+    const { signature } = decodeWireTransaction(bytes)
+    const pending = { wallet: it.wallet, signature: signature!, transaction: Buffer.from(bytes).toString('base64') }
+    keepPendingClaim({ ...pending, lastValidBlockHeight: 2 ** 40 }, it.chain.genesisHash)
+    await session.act('deposit', 0, SOL)
+    expect(session.fault).toBeNull()
+    expect([asked, session.state!.raise.deposited]).toEqual([1, 2n * SOL])
+    expect(session.confirmed.at(-1)).toMatchObject({ signature, message: { key: 'confirmedEarlier' } })
+    await session.act('deposit', 0, SOL)
+    expect([asked, session.state!.raise.deposited]).toEqual([2, 3n * SOL])
   })
 
   it('deposits in each round up to its cap', async () => {

@@ -127,14 +127,17 @@ export abstract class PageSession<S extends PageSubject = PageSubject> {
     })
   }
 
-  /** Does an act of the connected wallet, once what another tab may have signed meanwhile is known. */
-  protected async acting(work: (wallet: ConnectedWallet) => Promise<void>): Promise<void> {
+  /**
+   * Does an act of the connected wallet, once what was signed earlier or in another tab is known; `earlier` is the
+   * signature of that.
+   */
+  protected async acting(work: (wallet: ConnectedWallet, earlier: string | null) => Promise<void>): Promise<void> {
     const { wallet, address } = this
     if (wallet === null || wallet.address !== address) return
     await this.busy(async () => {
       const pending = pendingClaimOf(wallet.address, this.subject.genesisHash)
-      if (pending !== null) await followClaim(this.context(), pending)
-      await work(wallet)
+      const earlier = pending && (await followClaim(this.context(), pending))
+      await work(wallet, earlier)
     })
   }
 

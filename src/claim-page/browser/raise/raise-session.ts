@@ -56,8 +56,11 @@ export class RaiseSession extends PageSession<RaiseSubject> {
 
   /** Does one act of the connected wallet in a round. */
   async act(act: RaiseAct, round: number, amount = 0n): Promise<void> {
-    await this.acting(async (wallet) => {
+    await this.acting(async (wallet, earlier) => {
       await this.read(() => false)
+      // It may be what was signed earlier: the visitor sees that it has arrived, and can do it once more.
+      if (earlier !== null && (act === 'deposit' || act === 'withdraw'))
+        return this.confirm(earlier, { key: 'confirmedEarlier', values: {} })
       const { state } = this
       const part = state?.wallet?.parts[round]
       if (state === null || part === undefined) return
