@@ -2,12 +2,7 @@
  * The instructions of a raise, one for each act, from addresses alone, so that browsers build them, too. `from` and `to`
  * are token accounts of the mint that the act moves; all must exist.
  */
-
-import { SYSTEM_PROGRAM, WRAPPED_SOL } from './program-ids.ts'
-import { ASSOCIATED_TOKEN } from './programs/associated-token.ts'
 import { PRESALE } from './programs/presale.ts'
-import { SYSTEM } from './programs/system.ts'
-import { TOKEN } from './programs/token.ts'
 import type { Raise, RaiseRound, RaiseState, RaiseTerms } from './raises.ts'
 import { tokenProgramOf } from './token-programs.ts'
 
@@ -210,34 +205,6 @@ export const claimInstruction = (raise: TokenSide, { escrow, owner, to }: Payout
 /** Closes an escrow that has nothing left; the owner signs. */
 export const closeEscrowInstruction = (presale: string, { escrow, owner }: EscrowPlace, rent_receiver = owner) =>
   PRESALE.instruction('close_escrow', { presale, escrow, owner, rent_receiver }, {})
-
-/** The token account through which an act pays or is paid. */
-export interface Through {
-  wallet: string
-  account: string
-  mint: string
-  program: string
-  isOpen: boolean
-}
-
-/** Opens the account if it is not there; the wallet pays. */
-export const openingInstruction = ({ wallet, account, mint, program }: Through) =>
-  ASSOCIATED_TOKEN.instruction(
-    'createIdempotent',
-    { source: wallet, account, wallet, mint, systemProgram: SYSTEM_PROGRAM, tokenProgram: program },
-    {},
-  )
-
-export const wrappingInstructions = ({ wallet, account }: Pick<Through, 'wallet' | 'account'>, lamports: bigint) => [
-  SYSTEM.instruction('transfer', { source: wallet, destination: account }, { lamports }),
-  TOKEN.instruction('syncNative', { account }, {}),
-]
-
-/** Closes an account of wrapped SOL that only the act has opened, whose lamports all go to the wallet. */
-export const unwrappingInstructions = ({ wallet, account, mint, isOpen }: Through) =>
-  isOpen || mint !== WRAPPED_SOL
-    ? []
-    : [TOKEN.instruction('closeAccount', { account, destination: wallet, authority: wallet, signers: [] }, {})]
 
 // The creator.
 

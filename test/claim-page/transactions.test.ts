@@ -4,12 +4,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { claimInstructions } from '../../src/chain/programs/merkle-distributor/building.ts'
 import { claimStatusAddress, tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { firstClaimInstruction, vestedClaimInstruction } from '../../src/claim-page/browser/claim-instructions.ts'
+import {
+  claimOpening,
+  firstClaimInstruction,
+  vestedClaimInstruction,
+} from '../../src/claim-page/browser/claim-instructions.ts'
 import { planClaims } from '../../src/claim-page/browser/claim-plan.ts'
 import type { RowState, WalletState } from '../../src/claim-page/browser/claim-state.ts'
 import {
   budgetInstructions,
-  openingInstruction,
   type PlannedTransaction,
   transactionOf,
   unsignedTransaction,
@@ -92,7 +95,7 @@ describe('a transaction of the claim page', () => {
             ...(await claimInstructions({ ...accounts, payer: wallet, leaf, takesVested, opensAccount }, wallet)),
           ]
           const instructions = [
-            ...(opensAccount ? [openingInstruction(accounts)] : []),
+            ...(opensAccount ? [claimOpening(accounts)] : []),
             firstClaimInstruction(accounts, leaf),
             ...(takesVested ? [vestedClaimInstruction(accounts)] : []),
           ]
@@ -176,7 +179,7 @@ describe('a transaction of the claim page', () => {
       ],
       data: Buffer.from('020000000065cd1d00000000', 'hex').subarray(0, 12),
     })
-    const opening = openingInstruction(accounts)
+    const opening = claimOpening(accounts)
     const sponsored = {
       ...opening,
       accounts: [{ address: sponsor, isSigner: true, isWritable: true }, ...opening.accounts.slice(1)],

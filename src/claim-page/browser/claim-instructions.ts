@@ -1,5 +1,7 @@
-/** The instructions of a claim: the first claim, and the vested amount. */
+/** The instructions of a claim: the opening of the token account, the first claim, and the vested amount. */
+import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
+import { openingInstruction } from '../../solana/token-acts.ts'
 
 /** The accounts that every claim of a wallet from a distributor names. */
 export interface ClaimAccounts {
@@ -25,6 +27,10 @@ const claimUses = ({ distributor, claimRecord, vault, tokenAccount, wallet }: Cl
   to: tokenAccount,
   claimant: wallet,
 })
+
+/** Opens the wallet's token account, and does nothing if it is open. */
+export const claimOpening = ({ wallet, tokenAccount: account, mint }: ClaimAccounts) =>
+  openingInstruction({ wallet, account, mint, program: TOKEN_PROGRAM })
 
 /** A wallet's first claim, which pays the amount that is not locked and records both amounts. */
 export const firstClaimInstruction = (accounts: ClaimAccounts, { amount, locked, proof }: ProvenLeaf) =>

@@ -4,15 +4,10 @@ import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { CLAIM_STATUS_BYTES } from '../../solana/programs/merkle-distributor.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
-import { firstClaimInstruction, vestedClaimInstruction } from './claim-instructions.ts'
+import { claimOpening, firstClaimInstruction, vestedClaimInstruction } from './claim-instructions.ts'
 import type { RowState, WalletState } from './claim-state.ts'
 import { PageFault } from './page-fault.ts'
-import {
-  budgetInstructions,
-  openingInstruction,
-  type PlannedTransaction,
-  unsignedTransaction,
-} from './planned-transaction.ts'
+import { budgetInstructions, type PlannedTransaction, unsignedTransaction } from './planned-transaction.ts'
 
 export interface PlannedClaim extends PlannedTransaction {
   /** Raw units by row. */
@@ -67,7 +62,7 @@ export function planClaims(wallet: WalletState): PlannedClaim[] {
 
   const withOpening = ({ state, instruction }: Step, isOpen: ReadonlySet<string>) => {
     const isMissing = !state.hasTokenAccount && !isOpen.has(state.accounts.tokenAccount)
-    return isMissing ? [openingInstruction(state.accounts), instruction] : [instruction]
+    return isMissing ? [claimOpening(state.accounts), instruction] : [instruction]
   }
   const close = () => {
     if (batch.length === 0) return

@@ -3,12 +3,7 @@ import { joinBytes } from '../../solana/bytes.ts'
 import { compileTransaction } from '../../solana/compiling.ts'
 import { MAX_TRANSACTION_BYTES, SIGNATURE_BYTES } from '../../solana/constants.ts'
 import { legacyOf } from '../../solana/legacy-messages.ts'
-import {
-  ASSOCIATED_TOKEN_PROGRAM,
-  COMPUTE_BUDGET_PROGRAM,
-  SYSTEM_PROGRAM,
-  TOKEN_PROGRAM,
-} from '../../solana/program-ids.ts'
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { percentileOf } from '../../solana/recent-fees.ts'
 import type { RentRate } from '../../solana/rent.ts'
@@ -17,8 +12,6 @@ import type { ChainRecord } from './chain-records.ts'
 import { PageFault } from './page-fault.ts'
 import { requireKey } from './program-addresses.ts'
 import { RpcRefusal, type SolanaNode } from './solana-node.ts'
-
-type AccountUse = PlainInstruction['accounts'][number]
 
 export type MessageVersion = 0 | 'legacy'
 
@@ -52,10 +45,6 @@ export const SIGNATURE_FEE = 5_000n
 /** Most lamports that the page pays for priority. */
 export const MOST_PRIORITY_FEE = 100_000n
 
-const readable = (address: string): AccountUse => ({ address, isSigner: false, isWritable: false })
-const writable = (address: string): AccountUse => ({ address, isSigner: false, isWritable: true })
-const signing = (address: string): AccountUse => ({ address, isSigner: true, isWritable: true })
-
 /** Sets the compute units of the transaction and their price in millionths of a lamport. */
 export const budgetInstructions = (units: number, price: bigint): PlainInstruction[] => [
   { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: joinBytes([Uint8Array.of(2), u32Of(units)]) },
@@ -63,29 +52,6 @@ export const budgetInstructions = (units: number, price: bigint): PlainInstructi
     ? [{ program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: joinBytes([Uint8Array.of(3), u64Of(price)]) }]
     : []),
 ]
-
-interface OpenedAccount {
-  wallet: string
-  tokenAccount: string
-  mint: string
-}
-
-/** Opens the wallet's token account, and does nothing if it is open. */
-export const openingInstruction = (
-  { wallet, tokenAccount, mint }: OpenedAccount,
-  tokenProgram = TOKEN_PROGRAM,
-): PlainInstruction => ({
-  program: ASSOCIATED_TOKEN_PROGRAM,
-  accounts: [
-    signing(wallet),
-    writable(tokenAccount),
-    readable(wallet),
-    readable(mint),
-    readable(SYSTEM_PROGRAM),
-    readable(tokenProgram),
-  ],
-  data: Uint8Array.of(1),
-})
 
 /** Encodes a transaction of version 0 without signatures. */
 export const unsignedTransaction = (

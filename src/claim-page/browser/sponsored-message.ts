@@ -3,9 +3,8 @@ import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { equalBytes, readU32 } from './bytes.ts'
-import { firstClaimInstruction, vestedClaimInstruction } from './claim-instructions.ts'
+import { claimOpening, firstClaimInstruction, vestedClaimInstruction } from './claim-instructions.ts'
 import type { RowState } from './claim-state.ts'
-import { openingInstruction } from './planned-transaction.ts'
 import { base58Of, keyOfAddress } from './program-addresses.ts'
 
 /**
@@ -17,7 +16,7 @@ export function requireHonest(message: Uint8Array, claimer: string, state: RowSt
   const payer = keys[0]
   const refuse = () => new Error('the transaction does something else')
   if (payer === undefined || payer === claimer || signers !== 2 || keys[1] !== claimer) throw refuse()
-  const opening = openingInstruction(state.accounts)
+  const opening = claimOpening(state.accounts)
   const expected = [
     { ...opening, accounts: [{ address: payer, isSigner: true, isWritable: true }, ...opening.accounts.slice(1)] },
     firstClaimInstruction(state.accounts, state.row),

@@ -8,7 +8,6 @@ import {
   depositInstruction,
   escrowInstruction,
   feeOnTop,
-  openingInstruction,
   paymentOf,
   provenEscrowInstruction,
   RAISE_UNITS,
@@ -18,7 +17,6 @@ import {
   refundInstruction,
   roundOf,
   tokensOf,
-  unwrappingInstructions,
   wholePart,
   withdrawalInstruction,
 } from '../../chain/programs/presale/index.ts'
@@ -32,6 +30,7 @@ import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PRESALE_ESCROW_BYTES } from '../../solana/programs/presale.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { openingInstruction, unwrappingInstructions } from '../../solana/token-acts.ts'
 import { feeInEpoch, feeOn } from '../../solana/transfer-fees.ts'
 import { unsignedAct } from '../act.ts'
 import { trackingOf } from '../building.ts'
@@ -97,7 +96,7 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
       : provenEscrowInstruction(id, place, { round, ...admission.proven })
   const paid = { escrow: place.escrow, payer: buyer, from: purse.quotes.address, amount: asked }
   const acts = [
-    ...(await payment(purse, raise, total)),
+    ...payment(purse, raise, total),
     ...(escrow === null ? [opened] : []),
     depositInstruction(raise, paid),
     ...unwrappingInstructions(through(purse, raise, 'quotes')),

@@ -1,18 +1,14 @@
 /** The wallet and token accounts through which a buyer of a raise pays and is paid, and the instructions around an act. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { associatedAccounts } from '../../chain/programs/derived-addresses.ts'
-import {
-  openingInstruction,
-  type Raise,
-  type Through,
-  wrappingInstructions,
-} from '../../chain/programs/presale/index.ts'
-import { decimalsProof, decodeTokenState } from '../../chain/programs/tokens/index.ts'
+import type { Raise } from '../../chain/programs/presale/index.ts'
+import { decodeTokenState } from '../../chain/programs/tokens/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Services } from '../../context.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { readTokenAccount } from '../../solana/token-accounts.ts'
+import { decimalsInstruction, openingInstruction, type Through, wrappingInstructions } from '../../solana/token-acts.ts'
 import { tokenProgramOf } from '../../solana/token-programs.ts'
 import { fault } from '../locks/checks.ts'
 
@@ -74,8 +70,8 @@ export const unwraps = ({ quotes }: Purse, { quoteMint }: Raise): boolean =>
   quoteMint === WRAPPED_SOL && quotes.state === null
 
 /** The instructions before a deposit: SOL is wrapped for it, and another quote proves its decimals. */
-export async function payment(purse: Purse, raise: Raise, sum: bigint): Promise<Built[]> {
+export function payment(purse: Purse, raise: Raise, sum: bigint): PlainInstruction[] {
   const own = through(purse, raise, 'quotes')
   if (own.mint === WRAPPED_SOL) return [openingInstruction(own), ...wrappingInstructions(own, sum)]
-  return [await decimalsProof(purse.buyer, { ...own, decimals: purse.quote?.decimals ?? 0 })]
+  return [decimalsInstruction(own, purse.quote?.decimals ?? 0)]
 }

@@ -3,6 +3,7 @@ import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
+import { wrappingInstructions } from '../../../solana/token-acts.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
@@ -119,10 +120,5 @@ export async function wrapping(
   lamports: bigint,
 ): Promise<TransactionInstruction[]> {
   if (mint !== WRAPPED_SOL) return []
-  const [{ PublicKey, SystemProgram }, spl] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-  ])
-  const [fromPubkey, toPubkey] = [new PublicKey(payer), new PublicKey(account)]
-  return [SystemProgram.transfer({ fromPubkey, toPubkey, lamports }), spl.createSyncNativeInstruction(toPubkey)]
+  return wrappingInstructions({ wallet: payer, account }, lamports).map(await sdkInstructions())
 }

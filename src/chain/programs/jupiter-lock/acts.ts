@@ -1,7 +1,5 @@
 /** Builds the transactions of a lock. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
-import { ASSOCIATED_TOKEN } from '../../../solana/programs/associated-token.ts'
 import {
   type Escrow,
   JUPITER_LOCK,
@@ -9,6 +7,7 @@ import {
   type LockTexts,
   writtenTerms,
 } from '../../../solana/programs/jupiter-lock.ts'
+import { openingInstruction } from '../../../solana/token-acts.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { addressOfKey, associatedAccounts, openDeriver } from '../derived-addresses.ts'
 import { memoInstruction } from '../memos.ts'
@@ -65,8 +64,8 @@ async function lockActs(lock: LockAt) {
   const at = { escrow, escrow_token: accountOf(escrow), escrow_metadata, token_mint, token_program }
   /** Opens the associated token account of a wallet if it is missing; the payer pays its rent. */
   function open(source: string, wallet: string): TransactionInstruction {
-    const of = { wallet, mint: token_mint, systemProgram: SYSTEM_PROGRAM, tokenProgram: token_program }
-    return sdk(ASSOCIATED_TOKEN.instruction('createIdempotent', { source, account: accountOf(wallet), ...of }, {}))
+    const own = { wallet, account: accountOf(wallet), mint: token_mint, program: token_program }
+    return sdk(openingInstruction({ ...own, payer: source }))
   }
   const closing = (creator: string) =>
     sdk(JUPITER_LOCK.instruction('close_vesting_escrow', { ...at, creator, creator_token: accountOf(creator) }, {}))

@@ -3,9 +3,14 @@
  */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
+import { addressBytes } from '../../../solana/addresses.ts'
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTION_TRACE } from '../../../solana/constants.ts'
+import { deriveAddress } from '../../../solana/program-addresses.ts'
+import { ASSOCIATED_TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { decimalsInstruction } from '../../../solana/token-acts.ts'
 import { hasRoomForGuards, traceOfGuards } from '../../sending/guarding.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import type { TokenProgram } from './types.ts'
 
 /** One wallet of a transfer, and its associated token account. */
@@ -131,19 +136,14 @@ export interface ProvenMint {
  * A transfer of 0 from an owner's token account to itself. It fails if the mint has other decimals, so the signer need
  * not trust the given decimals.
  */
-export async function decimalsProof(owner: string, proven: ProvenMint): Promise<TransactionInstruction> {
-  const [{ PublicKey }, spl, { openDeriver }] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    import('../derived-addresses.ts'),
-  ])
-  const [mint, holder, program] = [proven.mint, owner, proven.program].map((one) => new PublicKey(one)) as [
-    PublicKey,
-    PublicKey,
-    PublicKey,
-  ]
-  const account = (await openDeriver()).tokenAccount(mint, holder, program)
-  return spl.createTransferCheckedInstruction(account, mint, account, holder, 0n, proven.decimals, [], program)
+export async function decimalsProof(
+  wallet: string,
+  { mint, program, decimals }: ProvenMint,
+): Promise<TransactionInstruction> {
+  const seeds = [wallet, program, mint].map(addressBytes)
+  const { address: account } = deriveAddress(ASSOCIATED_TOKEN_PROGRAM, ...seeds)
+  const sdk = await sdkInstructions()
+  return sdk(decimalsInstruction({ wallet, account, mint, program }, decimals))
 }
 
 /** Returns null if it does not fit in one transaction. */

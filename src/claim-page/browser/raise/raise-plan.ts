@@ -8,16 +8,19 @@ import {
   closeEscrowInstruction,
   depositInstruction,
   escrowInstruction,
-  openingInstruction,
   provenEscrowInstruction,
   refundInstruction,
-  unwrappingInstructions,
   withdrawalInstruction,
-  wrappingInstructions,
 } from '../../../solana/raise-acts.ts'
 import { buyerCan, paymentOf, wholePart } from '../../../solana/raise-amounts.ts'
 import { decodeRaiseEscrow } from '../../../solana/raises.ts'
 import { readTokenAccount } from '../../../solana/token-accounts.ts'
+import {
+  decimalsInstruction,
+  openingInstruction,
+  unwrappingInstructions,
+  wrappingInstructions,
+} from '../../../solana/token-acts.ts'
 import { feeOn } from '../../../solana/transfer-fees.ts'
 import type { ChainRecord } from '../chain-records.ts'
 import { PageFault } from '../page-fault.ts'
@@ -87,7 +90,12 @@ function planDeposit(asked: Asked): PlannedTransaction {
   if (!isSol && (quotes.state?.amount ?? 0n) < total) throw new PageFault('lacksQuote')
   const paying = isSol
     ? wrappingInstructions({ wallet, account: quotes.address }, total)
-    : [decimalsProof(wallet, quotes, quote)]
+    : [
+        decimalsInstruction(
+          { wallet, account: quotes.address, mint: quote.mint, program: quote.program },
+          quote.decimals,
+        ),
+      ]
   const place = { escrow: part.escrowAddress, owner: wallet, payer: wallet }
   const lasting = (isNew ? rentOf(PRESALE_ESCROW_BYTES) : 0n) + (isSol ? total : 0n)
   const opening = isNew
@@ -109,12 +117,6 @@ function planDeposit(asked: Asked): PlannedTransaction {
       ...walletKeeps(state, lasting),
     ],
   })
-}
-
-/** A transfer of nothing to itself, which fails if the node has said other decimals than the mint has. */
-const decimalsProof = (wallet: string, { address }: OwnTokens, { mint, program, decimals }: RaiseToken) => {
-  const accounts = { source: address, mint, destination: address, authority: wallet, signers: [] }
-  return { ...TOKEN.instruction('transferChecked', accounts, { amount: 0n, decimals }), program }
 }
 
 const payoutTo = ({ part, wallet }: Asked, { address }: OwnTokens) => ({
