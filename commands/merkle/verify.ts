@@ -7,7 +7,7 @@ import { toHex, verifyProof } from '../../src/merkle/tree.ts'
 import { listWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { type CommandOutcome, listOf, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { readText } from '../ui/files.ts'
+import { readJson } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { readHash, readKey } from './built-record.ts'
 import { compareLists } from './diff.ts'
@@ -175,12 +175,9 @@ function readRawAmount(value: unknown, name: string, param: string): bigint {
 
 /** Reads a proof file, which holds the bare proof or a whole answer of the API. */
 async function readProofFile(file: string): Promise<ProofInput> {
-  try {
-    const parsed = JSON.parse(await readText(file))
-    const answer = parsed?.data ?? parsed
-    if (typeof answer === 'object' && answer !== null) return answer
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw usage(`${file} is not the JSON of a proof`, { next: 'make one with: svc merkle proof … -o json' })
+  const wrong = () => usage(`${file} is not the JSON of a proof`, { next: 'make one with: svc merkle proof … -o json' })
+  const parsed = (await readJson(file, wrong)) as (ProofInput & { data?: ProofInput }) | null
+  const answer = parsed?.data ?? parsed
+  if (typeof answer === 'object' && answer !== null) return answer
+  throw wrong()
 }

@@ -40,7 +40,7 @@ export const nodeNotes = (cluster: string, rpc: readonly string[] | undefined): 
     : []
 
 /** The files of a page with an operator's settings. */
-export interface OperatorSite {
+interface OperatorSite {
   files: Files
   settings: PageSettings
   logo: { name: string; bytes: Uint8Array } | null
@@ -55,7 +55,8 @@ export async function operatorSite(
   { config, rpc }: { config: string | undefined; rpc: string[] | undefined },
 ): Promise<OperatorSite> {
   // One file of settings serves both pages, and a raise's page has the texts of both.
-  const [files, both] = await Promise.all([builtPage(page), builtPage('raise-page')])
+  const files = await builtPage(page)
+  const both = page === 'raise-page' ? files : await builtPage('raise-page')
   const { logoName, readPageSettings } = await settingsRules()
   const read = (content: string, name: string) => {
     const answer = readPageSettings(content, textsIn(both))

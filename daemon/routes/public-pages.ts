@@ -42,7 +42,8 @@ export type Site = Awaited<ReturnType<typeof readSite>>
 /** The files of a page itself, and the operator's settings, which are those of claim pages. */
 async function readSite({ config, localRpc }: Kernel, name: 'claim-page' | 'raise-page') {
   // One file of settings serves both pages, and a raise's page has the texts of both.
-  const [page, both] = await Promise.all([readPageFiles(name), readPageFiles('raise-page')])
+  const page = await readPageFiles(name)
+  const both = name === 'raise-page' ? page : await readPageFiles('raise-page')
   const index = page.get('index.html')?.toString('utf8') ?? ''
   const [, policy] = /http-equiv="content-security-policy" content="([^"]+)"/i.exec(index) ?? []
   if (policy === undefined) throw internal('The files of the page are missing from this installation')
