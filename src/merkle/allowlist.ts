@@ -17,7 +17,7 @@ const PIECE_ENTRIES = 256
 const PIECE_LEVELS = 8
 
 /** Packed entries; each pair of wallet and round is there once. */
-export interface Allowlist {
+interface Allowlist {
   readonly count: number
   readonly bytes: Buffer
 }
@@ -25,7 +25,7 @@ export interface Allowlist {
 export type AllowlistTree = Omit<MerkleTree, 'list'> & { readonly list: Allowlist }
 
 /** What a wallet may pay in a round, in base units of the quote token. */
-export interface Allowance {
+interface Allowance {
   wallet: string
   /** From 1, as people count; the program counts registries from 0. */
   round: number
@@ -57,7 +57,7 @@ export function allowlistTree(list: Allowlist, onProgress?: BuildProgress): Allo
 }
 
 /** The allowances of one round. */
-export interface RoundSummary {
+interface RoundSummary {
   round: number
   wallets: number
   least: Allowance
@@ -93,7 +93,7 @@ export function allowlistSummary(list: Allowlist): AllowlistSummary {
 }
 
 /** The least and the most that a buyer of a round may pay. */
-export interface CapBounds {
+interface CapBounds {
   least: bigint
   most: bigint
 }

@@ -115,7 +115,7 @@ export type DepositBound =
   /** What is left is less than the least that a buyer may deposit, so nobody can fill it (6019). */
   | 'gap_below_minimum'
 
-export interface DepositLimits {
+interface DepositLimits {
   /** Least and most that can be deposited now, without fee; 0 if nothing can be. */
   least: bigint
   most: bigint
@@ -256,7 +256,7 @@ export function claimableNow(raise: Raise, own: OwnDeposit, at: bigint): Claimab
 }
 
 /** A wallet in a round: its escrow, and its cap if that is not of the escrow, as in `depositLimits`. */
-export interface BuyerPlace {
+interface BuyerPlace {
   round: number
   escrow: RaiseEscrow | null
   cap?: bigint | undefined

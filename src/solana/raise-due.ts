@@ -86,7 +86,7 @@ const TEXTS: Readonly<Record<SettlementAct, string>> = {
 export const settlementText = (act: SettlementAct, unsold: UnsoldAction): string =>
   act === 'unsold' && unsold === 'burn' ? 'Burn the unsold tokens' : TEXTS[act]
 
-export interface DueActs {
+interface DueActs {
   /** In the order in which they are done. */
   acts: SettlementAct[]
   /** What goes into the pool; null if nothing does. */
