@@ -155,7 +155,7 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     await connect(page)
     await claimButton(page).click({ timeout: WAIT_MS })
   }
-  const confirmed = (page: Page) => page.locator('[data-signature]').waitFor({ timeout: WAIT_MS })
+  const confirmed = (page: Page) => page.locator('[data-signature]').first().waitFor({ timeout: WAIT_MS })
   const fault = async (page: Page) => {
     const notice = page.locator('#fault .notice, #result .notice.bad').first()
     await notice.waitFor({ timeout: WAIT_MS })
