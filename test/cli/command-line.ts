@@ -15,6 +15,9 @@ export const MINT = 'So11111111111111111111111111111111111111112'
 /** How far a transaction is that was waited for; a slow machine sees it finalized. */
 export const CONFIRMED = expect.stringMatching(/^(confirmed|finalized)$/)
 
+/** A line of a stack trace; a text that is broken before the word "at" is none. */
+export const STACK_FRAME = /^\s+at .*:\d+:\d+\)?$/m
+
 export interface Ran {
   exitCode: number | undefined
   stdout: string
@@ -98,7 +101,7 @@ export function commandLine(): CommandLine {
       expect({ exitCode: ran.exitCode, stdout: ran.stdout }, ran.stderr).toEqual({ exitCode, stdout: '' })
       if (typeof message === 'string') expect(ran.stderr).toContain(message)
       else expect(ran.stderr).toMatch(message)
-      expect(ran.stderr).not.toMatch(/^\s+at /m)
+      expect(ran.stderr).not.toMatch(STACK_FRAME)
       return ran.stderr
     },
     async spawned(args, { env: more = {}, cwd = home, input = '', timeout = 0 } = {}) {

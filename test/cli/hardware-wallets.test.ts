@@ -14,7 +14,7 @@ import { LedgerEmulator, REJECTED } from '../support/ledger-emulator.ts'
 import { lacksGuards } from '../support/programs.ts'
 import { someAddress } from '../support/wallets.ts'
 import { lacksPrograms } from './cold-key.ts'
-import { CONFIRMED, commandLine } from './command-line.ts'
+import { CONFIRMED, commandLine, STACK_FRAME } from './command-line.ts'
 import { started } from './following.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -200,7 +200,7 @@ describe('A Ledger', () => {
     const refused = await svc('wallet', 'send', someAddress(), '1', '-k', url)
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
     expect(refused.stderr).toContain('the transaction was rejected on the Ledger; the transaction was not signed')
-    expect(refused.stderr).not.toMatch(/^\s+at /m)
+    expect(refused.stderr).not.toMatch(STACK_FRAME)
     const asJson = await svc('wallet', 'send', someAddress(), '1', '-k', url, '--json')
     expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { message: expect.stringContaining('was rejected') } })
     expect(await lamportsOf(address)).toBe(before)
@@ -386,7 +386,7 @@ describe('The built command', () => {
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain(`a Ledger needs the package ${TRANSPORT}, which is not installed`)
     expect(stderr).toMatch(/npm install --\S+ @ledgerhq\/hw-app-solana@\d+\.\d+\.\d+ @ledgerhq\/hw-transport-node-hid-/)
-    expect(stderr).not.toMatch(/^\s+at /m)
+    expect(stderr).not.toMatch(STACK_FRAME)
   })
 
   it('with packages that do not load says why, and how to install them again', async () => {

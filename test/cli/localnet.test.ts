@@ -13,7 +13,7 @@ import { startDaemon } from '../support/daemon.ts'
 import { freePort } from '../support/ports.ts'
 import { WALLET_RENT } from '../support/rent.ts'
 import { configureSolanaCli } from '../support/solana-cli.ts'
-import { commandLine, MINT, onTerminal } from './command-line.ts'
+import { commandLine, MINT, onTerminal, STACK_FRAME } from './command-line.ts'
 import { fileOf, rpc, startLocalnet } from './localnet-process.ts'
 
 const cli = commandLine()
@@ -390,7 +390,7 @@ describe('The cluster', () => {
     expect(exitCode).toBe(1)
     const host = new URL(url).host
     expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`The RPC node of ${host}, from ${source}`)
-    expect(stderr).not.toMatch(/^\s+at /m)
+    expect(stderr).not.toMatch(STACK_FRAME)
   })
 
   it('of the Solana CLI alone is not confirmed by --yes, but by a choice for svc', async () => {

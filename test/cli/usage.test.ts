@@ -1,7 +1,7 @@
 /** What is typed wrongly is said in one line, with the nearest right thing and exit code 2. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { commandLine } from './command-line.ts'
+import { commandLine, STACK_FRAME } from './command-line.ts'
 
 const cli = commandLine()
 const { svc, spawned } = cli
@@ -82,7 +82,7 @@ describe('svc', () => {
     const plain = await svc(args)
     expect({ exitCode: plain.exitCode, stdout: plain.stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(plain.stderr).toContain(`error: ${message}`)
-    expect(plain.stderr).not.toMatch(/^\s+at /m)
+    expect(plain.stderr).not.toMatch(STACK_FRAME)
     if (args[0] === '-o') return
     const json = await svc(['--json', ...args])
     expect({ exitCode: json.exitCode, stdout: json.stdout }).toEqual({ exitCode: 2, stdout: '' })
@@ -99,6 +99,6 @@ describe('svc', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^error: .*\n {2}next: .*--debug.*\n$/)
     const debug = await svc(['config', 'set', 'output', 'json', '--debug'], { env })
-    expect(debug.stderr).toMatch(/^\s+at /m)
+    expect(debug.stderr).toMatch(STACK_FRAME)
   })
 })

@@ -368,9 +368,9 @@ describe.skipIf(lacksPresale !== '')(`the opening of a raise ${lacksPresale}`, (
   })
 
   it('is refused after the end', async () => {
-    const it = await make({ lasts: 60 })
+    const it = await make({ lasts: 120 })
     await it.store([entry(A, 5)])
-    it.chain.advance(61)
+    it.chain.advance(121)
     expect((await refused(it.opening({ url: URL }))).message).toMatch(/ended on .*, so nobody can deposit any more/)
   })
 })
