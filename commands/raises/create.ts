@@ -4,6 +4,7 @@ import type { RaiseOutcome } from '../../src/api/raises.ts'
 import { hexOf } from '../../src/solana/bytes.ts'
 import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { RAISE_MEMO } from '../../src/solana/memos.ts'
+import { decodeOnce } from '../../src/solana/messages.ts'
 import { RENT_SYSVAR, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PRESALE } from '../../src/solana/programs/presale.ts'
 import { creationInstruction, fixedPriceInstruction, type RaisePlace } from '../../src/solana/raise-acts.ts'
@@ -36,6 +37,8 @@ interface Creation {
   /** Of the answer: the address of the raise. */
   id: string
   decimals: RaiseDecimals
+  /** Of the transaction, each of which costs a fee. */
+  signatures: number
   /** How amounts of another quote than SOL are given without its decimals; null if they were. */
   rawFlag: string | null
 }
@@ -113,7 +116,8 @@ function outcomes(
   said: Record<(typeof CASES)[number], RaiseOutcome>,
 ): [string, string[]][] {
   const raise = beforeDeposits({ ...placeOf({ terms, decimals, ...asked }), ...terms, creator: '', createdAt: 0n })
-  const figures = previewRaise({ raise, plan: terms.pool, decimals, transferFee, rentOf })
+  const { signatures } = asked
+  const figures = previewRaise({ raise, plan: terms.pool, decimals, transferFee, rentOf, signatures })
   for (const name of CASES) {
     const field = (Object.keys(figures[name]) as (keyof RaiseOutcome)[]).find(
       (key) => figures[name][key] !== said[name][key],
@@ -244,8 +248,9 @@ export const createVerb = verb({
     const terms = await askedTerms(input, units)
     const { body: ofCreator, address, keys } = await creatorOf({ creator, creator_vault })
     const isVault = creator_vault !== undefined
-    const asked = (id: string): Creation => ({
+    const asked = ({ id, transaction }: { id: string; transaction: string }): Creation => ({
       ...{ terms, mint, quoteMint: quote, creator: address, isVault, id },
+      signatures: decodeOnce(Buffer.from(transaction, 'base64')).message.signers,
       decimals,
       rawFlag,
     })
@@ -260,13 +265,10 @@ export const createVerb = verb({
     return runAct(session, input, {
       what: `Raise ${whole(terms.minimum)} to ${whole(terms.maximum)} ${unit} for ${decimalOf(terms.supply, decimals.token)} of ${mint}`,
       call: (body, options) => session.client.raises.create({ ...request, ...body }, options),
-      demand(of, { id, preview }) {
-        outcomes(asked(id), units, preview)
-        return demandsRaise(of, asked(id))
-      },
+      demand: (of, data) => demandsRaise(of, asked(data)),
       ...(keys.length === 0 ? {} : { secretKeys: () => keys }),
-      preview: ({ id, creator: takes, preview, warnings }) => [
-        ...outcomeLines(outcomes(asked(id), units, preview)),
+      preview: ({ id, creator: takes, preview, warnings, ...data }) => [
+        ...outcomeLines(outcomes(asked({ id, ...data }), units, preview)),
         ...previewLines({
           raise: id,
           ends: at(terms.endsAt),

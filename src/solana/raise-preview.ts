@@ -18,6 +18,8 @@ interface PreviewedRaise {
   transferFee: TransferFee | null
   /** The lamports that make an account of so many bytes rent-exempt. */
   rentOf(bytes: number): bigint
+  /** Of the transaction that creates it. */
+  signatures: number
 }
 
 /** A raise as it is created, without what only deposits and settlements change. */
@@ -82,7 +84,7 @@ function splitByRounds({ rounds, supply }: Raise, total: bigint): bigint[] {
   })
 }
 
-function outcomeOf({ plan, decimals, rentOf, transferFee }: PreviewedRaise, raise: Raise, pool: RaisePool | null) {
+function outcomeOf({ plan, decimals, transferFee, ...of }: PreviewedRaise, raise: Raise, pool: RaisePool | null) {
   const buyers = raise.rounds.map((round, i) => fewestBuyers(raise, round, i))
   const sum = (of: (each: (typeof buyers)[number]) => bigint) => buyers.reduce((all, each) => all + of(each), 0n)
   const fees = sum((each) => each.fees)
@@ -108,7 +110,7 @@ function outcomeOf({ plan, decimals, rentOf, transferFee }: PreviewedRaise, rais
     pool_price: pool === null ? null : priceText(pool.sqrtPrice ** 2n, 1n << 128n, decimals),
     pool_price_bps: pool === null ? null : Number(pool.priceOfRaiseBps),
     locked_bps: pool === null ? 0 : (plan?.locked_bps ?? 0),
-    lamports: String(lamportsOf(rentOf, pool !== null)),
+    lamports: String(lamportsOf(of, pool !== null)),
   }
 }
 
@@ -122,9 +124,9 @@ function fewestBuyers(raise: Raise, { deposited, buyerMax, feeBps }: LiveRound, 
   return { fees: count * most.fees + last.fees, tokens: count * most.tokens + last.tokens }
 }
 
-/** The base of a raise and the NFT of a position sign, too. Priority fees are not included. */
-function lamportsOf(rentOf: PreviewedRaise['rentOf'], hasPool: boolean): bigint {
+/** The NFT of a position signs, too. Priority fees are not included. */
+function lamportsOf({ rentOf, ...of }: Pick<PreviewedRaise, 'rentOf' | 'signatures'>, hasPool: boolean): bigint {
   const rents = [...RAISE_BYTES, ...(hasPool ? POOL_BYTES : [])].reduce((all, bytes) => all + rentOf(bytes), 0n)
-  const signatures = hasPool ? 5n : 3n
+  const signatures = BigInt(of.signatures + (hasPool ? 3 : 1))
   return rents + signatures * LAMPORTS_PER_SIGNATURE
 }

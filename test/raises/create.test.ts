@@ -106,10 +106,15 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
 
   it('of five rounds fits version 0 with the payer as its base, and a second one needs version 1', async () => {
     const it = await raisesOn(await startService())
+    const fees = ({ preview, rent_kept }: Awaited<ReturnType<typeof it.create>>) =>
+      BigInt(preview.failed.lamports) - BigInt(rent_kept)
     const four = await it.create(rounds(4))
+    // Payer and base of the creation, and the creator of the settlement.
+    expect(fees(four)).toBe(3n * FEE)
     expect((await it.read(four.id)).rounds).toEqual(four.rounds)
     const five = await it.create(rounds(5))
     expect(five.requiredSigners).toEqual([addressOf(it.seller)])
+    expect(fees(five)).toBe(2n * FEE)
     const read = await it.read(five.id)
     for (const field of SETTLED) expect([field, read[field]]).toEqual([field, five[field]])
     expect(five.warnings.join()).toContain('At a fixed price the rounds share their tokens')

@@ -44,6 +44,7 @@ const preview = (raise: Raise, plan: PoolPlan | null = PLAN) =>
     plan,
     decimals: { token: 6, quote: 9 },
     transferFee: null,
+    signatures: 2,
     rentOf: (bytes) => 5_080n * BigInt(bytes + 128),
   })
 

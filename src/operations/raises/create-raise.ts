@@ -79,8 +79,6 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   let place = placeOf(key.address)
   const raise = beforeDeposits({ ...place, ...terms, creator, createdAt: BigInt(at.unixSeconds) })
   const rentOf = await readRentRate(chain)
-  const { fault: unopened, ...preview } = previewRaise({ raise, plan: pool ?? null, decimals, transferFee, rentOf })
-  if (unopened !== null) throw fieldFault(`pool: The pool ${unopened}`)
   const kept = [PRESALE_BYTES, vaultBytes(token), vaultBytes(quote)].reduce((sum, bytes) => sum + rentOf(bytes), 0n)
   const parties = { payer, creator, from: tokens.from, signs }
   // Whoever converted whole tokens signs; the platform wallet is asked for raw units.
@@ -103,6 +101,10 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
       return built
     },
   })
+  const signatures = built.requiredSigners.length + built.cosigners.length
+  const planned = { raise, plan: pool ?? null, decimals, transferFee, rentOf, signatures }
+  const { fault: unopened, ...preview } = previewRaise(planned)
+  if (unopened !== null) throw fieldFault(`pool: The pool ${unopened}`)
   const { address: id } = place
   const summary = {
     id,
