@@ -54,8 +54,32 @@ await put('dist/package.json', '{ "type": "commonjs" }\n')
 await put('dist/merkle-engine.wasm', engine)
 await put('dist/jq.wasm', await readFile(`${JQ}/dist/build/jq.wasm`))
 await put('dist/client.d.mts', clientTypes())
-for (const file of ['index.html', 'claim.css']) {
-  await put(`dist/claim-page/${file}`, await readFile(`src/claim-page/browser/${file}`))
+// The pages of claims and of raises have one frame; a placeholder that a page does not name is empty.
+const frame = await readFile('src/claim-page/browser/index.html', 'utf8')
+const PAGES = {
+  'claim-page': {
+    title: 'Claim',
+    subject: 'airdrops.json',
+    script: 'claim.js',
+    workers: "worker-src 'self'; ",
+    policy: 'claim-page',
+    needed: 'to look up your wallet and to build the claim',
+  },
+  'raise-page': {
+    title: 'Raise',
+    subject: 'raise.json',
+    script: 'raise.js',
+    policy: "'none'",
+    needed: 'to read the raise and to build transactions',
+    sale: '<section id="sale" class="card" aria-labelledby="sale-heading" hidden></section>\n',
+  },
+}
+for (const [page, words] of Object.entries(PAGES)) {
+  await put(
+    `dist/${page}/index.html`,
+    frame.replace(/\{(\w+)\}/g, (_, name) => words[name] ?? ''),
+  )
+  await put(`dist/${page}/claim.css`, await readFile('src/claim-page/browser/claim.css'))
 }
 for (const file of ['index.html', 'passport.css']) {
   await put(`dist/passport-page/${file}`, await readFile(`src/passport-page/${file}`))
@@ -67,8 +91,6 @@ for (const file of await readdir('src/claim-page/browser/texts')) {
   const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))
   await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
 }
-await put('dist/raise-page/claim.css', await readFile('src/claim-page/browser/claim.css'))
-await put('dist/raise-page/index.html', await readFile('src/claim-page/browser/raise/index.html'))
 // A raise has texts of its own, and the claim page's for all that both pages do.
 for (const file of await readdir('src/claim-page/browser/raise/texts')) {
   const [shared, own] = await Promise.all(

@@ -1,4 +1,7 @@
 /** Reads accounts of the chain from a node. */
+import { CLOCK_SYSVAR, RENT_SYSVAR } from '../../solana/program-ids.ts'
+import { SYSVAR } from '../../solana/programs/sysvar.ts'
+import { type RentRate, rentRateIn } from '../../solana/rent.ts'
 import { bytesOfBase64 } from './bytes.ts'
 import { PageFault } from './page-fault.ts'
 import type { SolanaNode } from './solana-node.ts'
@@ -8,6 +11,8 @@ export interface ChainRecord {
   lamports: bigint
   data: Uint8Array
 }
+
+export type Chain = ReadonlyMap<string, ChainRecord | null>
 
 const ACCOUNTS_PER_READING = 100
 
@@ -27,6 +32,17 @@ export async function readAccounts(
     })
   }
   return found
+}
+
+/** The accounts that `timeAndRentIn` reads. */
+export const TIME_AND_RENT = [CLOCK_SYSVAR, RENT_SYSVAR]
+
+/** Unix seconds and epoch of the chain, and what accounts cost. Throws PageFault if the node does not show them. */
+export function timeAndRentIn(chain: Chain): { now: bigint; epoch: bigint; rentOf: RentRate } {
+  const clock = SYSVAR.decode('clock', chain.get(CLOCK_SYSVAR))
+  const rentOf = rentRateIn(chain.get(RENT_SYSVAR)?.data ?? new Uint8Array())
+  if (clock === null || rentOf === null) throw new PageFault('nodeStrange')
+  return { now: clock.unixTimestamp, epoch: clock.epoch, rentOf }
 }
 
 export function parseChainRecord(value: unknown): ChainRecord | null {

@@ -1,13 +1,11 @@
 /** Puts claims into as few transactions as possible, and computes their costs. */
-import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
-import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { CLAIM_STATUS_BYTES } from '../../solana/programs/merkle-distributor.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
 import { claimOpening, firstClaimInstruction, vestedClaimInstruction } from './claim-instructions.ts'
 import type { RowState, WalletState } from './claim-state.ts'
 import { PageFault } from './page-fault.ts'
-import { budgetInstructions, type PlannedTransaction, unsignedTransaction } from './planned-transaction.ts'
+import { isFitting, type PlannedTransaction } from './planned-transaction.ts'
 
 export interface PlannedClaim extends PlannedTransaction {
   /** Raw units by row. */
@@ -19,9 +17,6 @@ const OPENING_UNITS = 45_000
 const FIRST_UNITS = 90_000
 const VESTED_UNITS = 45_000
 const OVERHEAD_UNITS = 1_000
-/** Any 32 bytes, for measuring. */
-const ANY_BLOCKHASH = SYSTEM_PROGRAM
-const ANY_PRICE = 1n
 
 interface Step {
   state: RowState
@@ -46,9 +41,6 @@ function stepsOf(state: RowState, { rentOf }: WalletState): Step[] {
   }
   return steps
 }
-
-const sizeOf = (wallet: string, instructions: readonly PlainInstruction[]) =>
-  unsignedTransaction(wallet, [...budgetInstructions(OVERHEAD_UNITS, ANY_PRICE), ...instructions], ANY_BLOCKHASH).length
 
 /**
  * Plans everything that the wallet can claim now. Throws PageFault for a claim that is too large for any transaction.
@@ -80,10 +72,10 @@ export function planClaims(wallet: WalletState): PlannedClaim[] {
   }
   for (const step of steps) {
     let added = withOpening(step, opened)
-    if (sizeOf(wallet.wallet, [...instructions, ...added]) > MAX_TRANSACTION_BYTES) {
+    if (!isFitting(wallet.wallet, [...instructions, ...added])) {
       close()
       added = withOpening(step, opened)
-      if (sizeOf(wallet.wallet, added) > MAX_TRANSACTION_BYTES) throw new PageFault('tooLarge')
+      if (!isFitting(wallet.wallet, added)) throw new PageFault('tooLarge')
     }
     opened.add(step.state.accounts.tokenAccount)
     batch.push(step)

@@ -1,15 +1,13 @@
 /** Reads the state of a wallet's claims from the chain: distributor, record of the claim, vault, token account, SOL. */
 
 import { hexOf } from '../../solana/bytes.ts'
-import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { MERKLE_DISTRIBUTOR } from '../../solana/programs/merkle-distributor.ts'
-import { SYSVAR } from '../../solana/programs/sysvar.ts'
 import { TOKEN } from '../../solana/programs/token.ts'
-import { rentRateIn } from '../../solana/rent.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'
-import { type ChainRecord, readAccounts } from './chain-records.ts'
+import { type Chain, type ChainRecord, readAccounts, TIME_AND_RENT, timeAndRentIn } from './chain-records.ts'
 import type { ClaimAccounts } from './claim-instructions.ts'
-import { PageFault, type TextKey } from './page-fault.ts'
+import type { TextKey } from './page-fault.ts'
 import type { Purse } from './planned-transaction.ts'
 import { associatedAccountOf, claimRecordOf } from './program-addresses.ts'
 import type { SolanaNode } from './solana-node.ts'
@@ -60,16 +58,13 @@ export async function readWalletState(
   wallet: string,
 ): Promise<WalletState> {
   const named = await Promise.all(rows.map(async (row) => ({ row, accounts: await accountsOfClaim(row, wallet) })))
-  const addresses = new Set([CLOCK_SYSVAR, RENT_SYSVAR, wallet])
+  const addresses = new Set([...TIME_AND_RENT, wallet])
   for (const { accounts } of named) {
     const { distributor, claimRecord, vault, tokenAccount, mint } = accounts
     for (const address of [distributor, claimRecord, vault, tokenAccount, mint]) addresses.add(address)
   }
   const chain = await readAccounts(node, [...addresses])
-  const [clock, rent] = [SYSVAR.decode('clock', chain.get(CLOCK_SYSVAR)), chain.get(RENT_SYSVAR)]
-  const rentOf = rent && rent.data.length >= 17 ? rentRateIn(rent.data) : null
-  if (clock === null || rentOf === null) throw new PageFault('nodeStrange')
-  const now = clock.unixTimestamp
+  const { now, rentOf } = timeAndRentIn(chain)
   return {
     wallet,
     lamports: chain.get(wallet)?.lamports ?? 0n,
@@ -79,12 +74,7 @@ export async function readWalletState(
   }
 }
 
-function stateOf(
-  row: FoundRow,
-  accounts: ClaimAccounts,
-  chain: ReadonlyMap<string, ChainRecord | null>,
-  now: bigint,
-): RowState {
+function stateOf(row: FoundRow, accounts: ClaimAccounts, chain: Chain, now: bigint): RowState {
   const tokens = chain.get(accounts.tokenAccount)
   const nothing = { paid: 0n, claimable: 0n, takesFirst: false, takesVested: false, hasClaimed: false }
   const unknown = {

@@ -9,7 +9,6 @@ import { percentileOf } from '../../solana/recent-fees.ts'
 import type { RentRate } from '../../solana/rent.ts'
 import { u32Of, u64Of } from './bytes.ts'
 import type { ChainRecord } from './chain-records.ts'
-import { PageFault } from './page-fault.ts'
 import { requireKey } from './program-addresses.ts'
 import { RpcRefusal, type SolanaNode } from './solana-node.ts'
 
@@ -67,12 +66,10 @@ export const unsignedTransaction = (
   return compileTransaction({ payer, recentBlockhash, instructions: uncompiled, bytesOf: requireKey }).transaction
 }
 
-/** The plan, if it fits into a transaction. Throws PageFault otherwise. */
-export function requireFitting(wallet: string, planned: PlannedTransaction): PlannedTransaction {
-  const whole = [...budgetInstructions(planned.units, 1n), ...planned.instructions]
-  if (unsignedTransaction(wallet, whole, SYSTEM_PROGRAM).length <= MAX_TRANSACTION_BYTES) return planned
-  throw new PageFault('tooLarge')
-}
+/** Whether the instructions fit into one transaction with any budget. */
+export const isFitting = (wallet: string, instructions: readonly PlainInstruction[]): boolean =>
+  unsignedTransaction(wallet, [...budgetInstructions(1, 1n), ...instructions], SYSTEM_PROGRAM).length <=
+  MAX_TRANSACTION_BYTES
 
 /** Whether the transaction and its fee take all that the wallet has, so that nothing is left for a priority fee. */
 export const leavesNothing = (

@@ -138,19 +138,16 @@ function depositForm(shown: Shown): HTMLElement {
       texts.text('depositEffect', effect),
       ...(arrives < bought ? [texts.text('claimLess', { amount: texts.tokens(arrives, decimals), symbol })] : []),
       texts.text(state.raise.withdrawable ? 'depositReturns' : 'depositStays', back),
+      texts.text('raiseCosts', { sol: session.costs(part, state.rentOf(PRESALE_ESCROW_BYTES)) }),
     ]
   }
-  const costs = { sol: session.costs(part, state.rentOf(PRESALE_ESCROW_BYTES)) }
   return amountForm(shown, 'deposit', {
-    label: texts.text('depositLabel', { quote }),
-    submit: texts.text('depositButton'),
     range: texts.text('depositRange', range),
     isAllowed: (amount) => {
       const { moved } = paymentOf(state.raise, part.round, amount)
       return moved >= can.deposit.least && amount <= can.deposit.most
     },
     words,
-    costs: texts.text('raiseCosts', costs),
   })
 }
 
@@ -161,27 +158,22 @@ function withdrawForm(shown: Shown): HTMLElement {
   const quote = state.quote.symbol
   const { all, mostOfPart } = can.withdraw
   return amountForm(shown, 'withdraw', {
-    label: texts.text('withdrawLabel', { quote }),
-    submit: texts.text('withdrawButton'),
     range: texts.text('withdrawRange', { all: quotes(all), part: quotes(mostOfPart), quote }),
     isAllowed: (amount) => amount > 0n && (amount === all || amount <= mostOfPart),
     words: (amount) => [texts.text('withdrawEffect', { amount: quotes(amount), quote })],
-    costs: '',
   })
 }
 
 interface AmountForm {
-  label: string
-  submit: string
   /** What can be entered. */
   range: string
   isAllowed(amount: bigint): boolean
   /** What the amount does. */
   words(amount: bigint): string[]
-  costs: string
 }
 
 function amountForm({ session, state, part }: Shown, act: 'deposit' | 'withdraw', form: AmountForm): HTMLElement {
+  const { texts } = session
   const id = `${act}-${part.round}`
   const input = make('input', {
     attributes: { id, type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-describedby': `${id}-effect` },
@@ -189,12 +181,12 @@ function amountForm({ session, state, part }: Shown, act: 'deposit' | 'withdraw'
   input.value = typed.get(id) ?? ''
   const effect = make('div', { class: 'hint', attributes: { id: `${id}-effect` } })
   const amountNow = (): bigint | null => {
-    const amount = session.texts.amountOf(input.value, state.quote.decimals)
+    const amount = texts.amountOf(input.value, state.quote.decimals)
     return amount !== null && form.isAllowed(amount) ? amount : null
   }
   const show = () => {
     const amount = amountNow()
-    const words = amount === null ? [form.range] : [...form.words(amount), form.costs].filter(Boolean)
+    const words = amount === null ? [form.range] : form.words(amount)
     effect.replaceChildren(...words.map((text) => make('p', { text })))
     input.setAttribute('aria-invalid', String(amount === null && input.value !== ''))
   }
@@ -202,10 +194,10 @@ function amountForm({ session, state, part }: Shown, act: 'deposit' | 'withdraw'
     typed.set(id, input.value)
     show()
   })
-  const submit = make('button', { text: form.submit, class: 'primary', attributes: { type: 'submit' } })
+  const submit = make('button', { text: texts.text(`${act}Button`), class: 'primary', attributes: { type: 'submit' } })
   submit.setAttribute('aria-disabled', String(session.isBusy))
   const made = make('form', { class: 'look' }, [
-    make('label', { text: form.label, attributes: { for: id } }),
+    make('label', { text: texts.text(`${act}Label`, { quote: state.quote.symbol }), attributes: { for: id } }),
     input,
     effect,
     submit,

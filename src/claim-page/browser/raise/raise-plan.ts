@@ -26,9 +26,9 @@ import type { ChainRecord } from '../chain-records.ts'
 import { PageFault } from '../page-fault.ts'
 import {
   type Expected,
+  isFitting,
   MOST_PRIORITY_FEE,
   type PlannedTransaction,
-  requireFitting,
   SIGNATURE_FEE,
 } from '../planned-transaction.ts'
 import { type OwnTokens, type RaisePart, type RaiseState, type RaiseToken, unusual } from './raise-state.ts'
@@ -48,18 +48,24 @@ export const amountsOf = ({ raise, now }: RaiseState, { round, escrow, listed }:
 /** Tokens of a claim that arrive, without the transfer fee of the mint. */
 export const arriving = ({ token }: RaiseState, tokens: bigint): bigint => tokens - feeOn(token.fee, tokens)
 
+export interface PlannedAct extends PlannedTransaction {
+  /** Raw units that the wallet deposits or gets. */
+  moves: bigint
+}
+
 /** Whether SOL is wrapped and unwrapped, because the wallet has no account for wrapped SOL that would have to stay. */
 export const unwraps = ({ quote, wallet }: RaiseState): boolean =>
   quote.mint === WRAPPED_SOL && wallet?.quotes.state === null
 
 /** Throws PageFault for an act that cannot be done as asked. */
-export function planAct(state: RaiseState, part: RaisePart, act: RaiseAct, amount = 0n): PlannedTransaction {
+export function planAct(state: RaiseState, part: RaisePart, act: RaiseAct, amount = 0n): PlannedAct {
   const { wallet } = state
   if (wallet === null) throw new PageFault('raiseConnect')
   const fault = unusual(state)
   if (fault !== null) throw new PageFault(fault)
   const planned = PLANS[act]({ state, part, amount, wallet: wallet.address, ...wallet })
-  return requireFitting(wallet.address, planned)
+  if (!isFitting(wallet.address, planned.instructions)) throw new PageFault('tooLarge')
+  return planned
 }
 
 interface Asked {
@@ -71,14 +77,14 @@ interface Asked {
   quotes: OwnTokens
 }
 
-const PLANS: Readonly<Record<RaiseAct, (asked: Asked) => PlannedTransaction>> = {
+const PLANS: Readonly<Record<RaiseAct, (asked: Asked) => PlannedAct>> = {
   deposit: planDeposit,
   withdraw: planWithdrawal,
   claim: planClaim,
   refund: planRefund,
 }
 
-function planDeposit(asked: Asked): PlannedTransaction {
+function planDeposit(asked: Asked): PlannedAct {
   const { state, part, amount, wallet, quotes } = asked
   const { raise, quote, rentOf } = state
   const { least, most } = amountsOf(state, part).deposit
@@ -107,6 +113,7 @@ function planDeposit(asked: Asked): PlannedTransaction {
     : []
   const paid = { ...place, from: quotes.address, amount: moved }
   return withAccount(asked, quotes, quote, {
+    moves: moved,
     instructions: [...opening, ...paying, depositInstruction(raise, paid)],
     units: 2 * ACT_UNITS + 2 * TOKEN_UNITS,
     takes: lasting,
@@ -123,52 +130,58 @@ const payoutTo = ({ part, wallet }: Asked, { address }: OwnTokens) => ({
   ...{ escrow: part.escrowAddress, owner: wallet, to: address },
 })
 
-function planWithdrawal(asked: Asked): PlannedTransaction {
+function planWithdrawal(asked: Asked): PlannedAct {
   const { state, part, amount, quotes } = asked
   const { all, mostOfPart } = amountsOf(state, part).withdraw
   const moved = amount === all ? all : wholePart(state.raise.price, amount)
   if (moved === 0n || (moved !== all && moved > mostOfPart)) throw new PageFault('effectDiffers')
-  return payingQuotes(asked, moved, [withdrawalInstruction(state.raise, payoutTo(asked, quotes), moved)])
+  return planPayout(asked, 'quotes', moved, [withdrawalInstruction(state.raise, payoutTo(asked, quotes), moved)])
 }
 
-function planRefund(asked: Asked): PlannedTransaction {
+function planRefund(asked: Asked): PlannedAct {
   const { state, part, quotes } = asked
-  const { refund } = amountsOf(state, part)
-  if (refund === 0n) throw new PageFault('effectDiffers')
-  return payingQuotes(asked, refund, [refundInstruction(state.raise, payoutTo(asked, quotes)), ...closing(asked)])
-}
-
-function payingQuotes(asked: Asked, amount: bigint, instructions: PlainInstruction[]): PlannedTransaction {
-  const { raise, quote } = asked.state
-  return withAccount(asked, asked.quotes, quote, {
-    ...{ instructions, units: instructions.length * ACT_UNITS, takes: 0n },
-    writable: [raise.address, raise.quoteVault],
-    expected: quotesArrive(asked, amount),
-  })
+  const { refund, claim } = amountsOf(state, part)
+  const instruction = refundInstruction(state.raise, payoutTo(asked, quotes))
+  return planPayout(asked, 'quotes', refund, [instruction, ...closing(asked, claim.now)])
 }
 
 /** Claims what is released; the excess of a pro rata raise is a refund of its own. */
-function planClaim(asked: Asked): PlannedTransaction {
+function planClaim(asked: Asked): PlannedAct {
   const { state, part, tokens } = asked
-  const { claim } = amountsOf(state, part)
-  if (claim.now === 0n) throw new PageFault('effectDiffers')
-  const instructions = [claimInstruction(state.raise, payoutTo(asked, tokens)), ...closing(asked, 'claim')]
-  return withAccount(asked, tokens, state.token, {
-    ...{ instructions, units: instructions.length * ACT_UNITS, takes: 0n },
-    writable: [state.raise.address, state.raise.baseVault],
-    expected: [
-      { address: tokens.address, least: (tokens.state?.amount ?? 0n) + arriving(state, claim.now), of: tokensIn },
-      ...walletKeeps(state, tokens.state === null ? rentOfTokens(state) : 0n),
-    ],
-  })
+  const { refund, claim } = amountsOf(state, part)
+  const instruction = claimInstruction(state.raise, payoutTo(asked, tokens))
+  return planPayout(asked, 'tokens', claim.now, [instruction, ...closing(asked, refund)])
 }
 
-/** Closes the escrow with the last act in it, which returns its rent. */
-function closing({ state, part, wallet }: Asked, act: 'claim' | 'refund' = 'refund'): PlainInstruction[] {
-  const { claim, refund } = amountsOf(state, part)
-  const hasMore = act === 'claim' ? refund > 0n : claim.now > 0n
-  const isLast = !hasMore && claim.next === null
+/** Closes the escrow if neither this nor anything later is left in it, which returns its rent. */
+function closing({ state, part, wallet }: Asked, left: bigint): PlainInstruction[] {
+  const isLast = left === 0n && amountsOf(state, part).claim.next === null
   return isLast ? [closeEscrowInstruction(state.raise.address, { escrow: part.escrowAddress, owner: wallet })] : []
+}
+
+/** Pays from a vault: into a token account of the wallet, or SOL into the wallet. */
+function planPayout(
+  asked: Asked,
+  side: 'tokens' | 'quotes',
+  moves: bigint,
+  instructions: PlainInstruction[],
+): PlannedAct {
+  if (moves === 0n) throw new PageFault('effectDiffers')
+  const { state } = asked
+  const { raise } = state
+  const own = asked[side]
+  const isToken = side === 'tokens'
+  const arrival = {
+    address: own.address,
+    least: (own.state?.amount ?? 0n) + (isToken ? arriving(state, moves) : moves),
+    of: tokensIn,
+  }
+  const intoAccount = [arrival, ...walletKeeps(state, own.state === null ? rentOfTokens(state) : 0n)]
+  return withAccount(asked, own, isToken ? state.token : state.quote, {
+    ...{ moves, instructions, units: instructions.length * ACT_UNITS, takes: 0n },
+    writable: [raise.address, isToken ? raise.baseVault : raise.quoteVault],
+    expected: !isToken && unwraps(state) ? walletKeeps(state, -moves) : intoAccount,
+  })
 }
 
 const rentOfTokens = ({ rentOf }: RaiseState) => rentOf(TOKEN.sizeOf('account'))
@@ -178,8 +191,8 @@ function withAccount(
   { state, wallet }: Asked,
   { address, state: open }: OwnTokens,
   { mint, program }: RaiseToken,
-  planned: PlannedTransaction,
-): PlannedTransaction {
+  planned: PlannedAct,
+): PlannedAct {
   if (open !== null) return planned
   const own = { wallet, account: address, mint, program, isOpen: false }
   return {
@@ -188,16 +201,6 @@ function withAccount(
     units: planned.units + OPENING_UNITS + TOKEN_UNITS,
     takes: planned.takes + rentOfTokens(state),
   }
-}
-
-/** What arrives of the quote: SOL in the wallet, or units in its token account. */
-function quotesArrive({ state, quotes }: Asked, amount: bigint): Expected[] {
-  if (unwraps(state)) return walletKeeps(state, -amount)
-  const rent = quotes.state === null ? rentOfTokens(state) : 0n
-  return [
-    { address: quotes.address, least: (quotes.state?.amount ?? 0n) + amount, of: tokensIn },
-    ...walletKeeps(state, rent),
-  ]
 }
 
 /** The SOL of the wallet falls by no more than this and the fees. */

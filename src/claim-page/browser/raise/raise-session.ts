@@ -1,12 +1,11 @@
 /** The state of a raise's page: reads the raise and a wallet's part in it, and sends the wallet's acts. */
-import { paymentOf } from '../../../solana/raise-amounts.ts'
 import type { Raise } from '../../../solana/raises.ts'
 import { sendClaim } from '../claim-sending.ts'
 import type { PageFault } from '../page-fault.ts'
 import { type Message, PageSession } from '../page-session.ts'
 import { lamportsMissing, MOST_PRIORITY_FEE, type PlannedTransaction, SIGNATURE_FEE } from '../planned-transaction.ts'
 import { type ClaimedCap, type RaiseSubject, readCaps } from './raise-files.ts'
-import { amountsOf, arriving, planAct, type RaiseAct } from './raise-plan.ts'
+import { arriving, planAct, type RaiseAct } from './raise-plan.ts'
 import { type RaisePart, type RaiseState, readRaise, readRaiseState } from './raise-state.ts'
 
 export class RaiseSession extends PageSession<RaiseSubject> {
@@ -64,31 +63,15 @@ export class RaiseSession extends PageSession<RaiseSubject> {
       const { state } = this
       const part = state?.wallet?.parts[round]
       if (state === null || part === undefined) return
-      this.#planned = planAct(state, part, act, amount)
-      const message = doneMessage(this, state, { act, part, amount })
-      const signature = await sendClaim(this.context(), wallet, state, this.#planned)
+      const planned = planAct(state, part, act, amount)
+      this.#planned = planned
+      const signature = await sendClaim(this.context(), wallet, state, planned)
       this.isSimulated = true
-      this.confirm(signature, message)
+      const { symbol, decimals } = act === 'claim' ? state.token : state.quote
+      const moved = act === 'claim' ? arriving(state, planned.moves) : planned.moves
+      const values = { amount: this.texts.tokens(moved, decimals), symbol }
+      this.confirm(signature, { key: act === 'deposit' ? 'doneDeposit' : 'confirmedText', values })
       await this.read(() => false)
     })
   }
-}
-
-interface Done {
-  act: RaiseAct
-  part: RaisePart
-  amount: bigint
-}
-
-function doneMessage({ texts }: RaiseSession, state: RaiseState, { act, part, amount }: Done): Message {
-  const { token, quote } = state
-  const { claim, refund } = amountsOf(state, part)
-  const quotes =
-    act === 'deposit' ? paymentOf(state.raise, part.round, amount).moved : act === 'refund' ? refund : amount
-  const isClaim = act === 'claim'
-  const values = {
-    amount: isClaim ? texts.tokens(arriving(state, claim.now), token.decimals) : texts.tokens(quotes, quote.decimals),
-    symbol: isClaim ? token.symbol : quote.symbol,
-  }
-  return { key: act === 'deposit' ? 'doneDeposit' : 'confirmedText', values }
 }

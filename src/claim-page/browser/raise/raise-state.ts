@@ -2,27 +2,18 @@
 import { utf8 } from '../../../solana/bytes.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { isEd25519Point } from '../../../solana/curve.ts'
-import {
-  CLOCK_SYSVAR,
-  RENT_SYSVAR,
-  SYSTEM_PROGRAM,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-  WRAPPED_SOL,
-} from '../../../solana/program-ids.ts'
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../../solana/programs/presale.ts'
 import { RIGHTS, SQUADS } from '../../../solana/programs/squads.ts'
-import { SYSVAR } from '../../../solana/programs/sysvar.ts'
 import { metadataSeeds } from '../../../solana/programs/token-metadata.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import type { ProvenCap } from '../../../solana/raise-acts.ts'
 import { decodeRaise, decodeRaiseEscrow, type Raise, type RaiseEscrow } from '../../../solana/raises.ts'
-import { rentRateIn } from '../../../solana/rent.ts'
 import { readMint, readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { metadataExtension, readMintExtensions } from '../../../solana/token-extensions.ts'
 import { tokenProgramOf } from '../../../solana/token-programs.ts'
 import { feeInEpoch } from '../../../solana/transfer-fees.ts'
-import { type ChainRecord, readAccounts } from '../chain-records.ts'
+import { type Chain, readAccounts, TIME_AND_RENT, timeAndRentIn } from '../chain-records.ts'
 import { foreignWords, PageFault, type TextKey } from '../page-fault.ts'
 import type { Purse } from '../planned-transaction.ts'
 import { associatedAccountOf, findProgramAddress, requireKey } from '../program-addresses.ts'
@@ -105,8 +96,6 @@ async function raiseIn(chain: Chain, address: string): Promise<Raise> {
   return raise
 }
 
-type Chain = ReadonlyMap<string, ChainRecord | null>
-
 /** Reads everything in one request. Throws PageFault for what contradicts the raise or the allowlist. */
 export async function readRaiseState(
   node: SolanaNode,
@@ -117,22 +106,21 @@ export async function readRaiseState(
   const [tokenWords, quoteWords] = await Promise.all([metadataAddress(mint), metadataAddress(quoteMint)])
   const places = buyer && (await placesOf(known, buyer.address))
   const asked = [
-    ...[CLOCK_SYSVAR, RENT_SYSVAR, address, mint, quoteMint, tokenWords, quoteWords, baseVault],
+    ...[...TIME_AND_RENT, address, mint, quoteMint, tokenWords, quoteWords, baseVault],
     ...(subject.vault ? [subject.vault.multisig] : []),
     ...(buyer && places ? [buyer.address, places.tokens, places.quotes, ...places.escrows] : []),
     ...(buyer?.caps.map(({ config }) => config) ?? []),
   ]
   const chain = await readAccounts(node, [...new Set(asked)])
-  const clock = SYSVAR.decode('clock', chain.get(CLOCK_SYSVAR))
-  const rentOf = rentRateIn(chain.get(RENT_SYSVAR)?.data ?? new Uint8Array())
+  const { now, epoch, rentOf } = timeAndRentIn(chain)
   const raise = await raiseIn(chain, address)
   const vault = chain.get(baseVault)
   const held = vault ? readTokenAccount(vault)?.amount : undefined
-  if (clock === null || rentOf === null || held === undefined) throw new PageFault('nodeStrange')
-  const tokenOf = (of: string, words: string) => tokenIn(chain, of, { words, epoch: clock.epoch })
+  if (held === undefined) throw new PageFault('nodeStrange')
+  const tokenOf = (of: string, words: string) => tokenIn(chain, of, { words, epoch })
   return {
     raise,
-    now: clock.unixTimestamp,
+    now,
     rentOf,
     token: tokenOf(mint, tokenWords),
     quote: tokenOf(quoteMint, quoteWords),
@@ -206,20 +194,20 @@ interface Buyer {
 
 async function walletIn(chain: Chain, raise: Raise, buyer: Buyer): Promise<RaiseWallet> {
   const { address, caps, tokens, quotes, escrows } = buyer
-  const waiting = caps.filter(({ config }) => !chain.get(config))
-  const open = caps.filter((cap) => !waiting.includes(cap))
-  const listed = await Promise.all(open.map((cap) => provenCap(chain, raise, address, cap)))
+  const parts = escrows.map(async (escrowAddress, round): Promise<RaisePart> => {
+    const escrow = decodeRaiseEscrow(escrowAddress, chain.get(escrowAddress) ?? null)
+    const isOwn = escrow?.raise === raise.address && escrow.owner === address && escrow.round === round
+    if (escrow !== null && !isOwn) throw new PageFault('raiseForeign')
+    const cap = caps.find((each) => each.round === round)
+    const isWaiting = cap !== undefined && !chain.get(cap.config)
+    const listed = cap === undefined || isWaiting ? null : await provenCap(chain, raise, address, cap)
+    return { round, escrowAddress, escrow, listed, isWaiting }
+  })
   return {
     address,
     tokens: tokensIn(chain, tokens, { mint: raise.mint, owner: address }),
     quotes: tokensIn(chain, quotes, { mint: raise.quoteMint, owner: address }),
-    parts: escrows.map((escrowAddress, round) => {
-      const escrow = decodeRaiseEscrow(escrowAddress, chain.get(escrowAddress) ?? null)
-      const isOwn = escrow?.raise === raise.address && escrow.owner === address && escrow.round === round
-      if (escrow !== null && !isOwn) throw new PageFault('raiseForeign')
-      const isWaiting = waiting.some((cap) => cap.round === round)
-      return { round, escrowAddress, escrow, listed: listed.find((cap) => cap.round === round) ?? null, isWaiting }
-    }),
+    parts: await Promise.all(parts),
   }
 }
 
