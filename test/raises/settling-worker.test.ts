@@ -1,7 +1,6 @@
 /** Raises of the platform wallet on the real programs: followed, and settled by the worker within the policy. */
 import { describe, expect, it } from 'vitest'
-import { followRaises } from '../../src/operations/raises/follow-raises.ts'
-import { settleOwnRaise } from '../../src/operations/raises/settle-own.ts'
+import { followRaises, settleOwnRaise } from '../../src/operations/raises/follow-raises.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { findRaise, updateRaise } from '../../src/store/resources/raises.ts'
 import { HAS_DAMM_V2 } from '../support/damm-v2.ts'

@@ -4,10 +4,7 @@ import { BUYER_ACTS } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
   buyerCan,
-  claimableNow,
   type DepositBound,
-  type Raise,
-  type RaiseEscrow,
   raiseStateAt,
   readOpening,
   readRaiseOfBuyer,
@@ -20,10 +17,11 @@ import { tokenText } from '../../solana/amounts.ts'
 import { isoSeconds, unlockText } from '../../solana/lock-schedule.ts'
 import { fault } from '../locks/checks.ts'
 import { findAllowance } from './admission.ts'
-import type { Purse } from './purse.ts'
 import { noRaise, type Sale } from './require-raise.ts'
 
 type Routes = Api['raises']
+
+type Can = ReturnType<typeof buyerCan>
 
 export async function getBuyer(
   context: Context,
@@ -50,7 +48,8 @@ function roundRecord(sale: Sale, listed: { cap: bigint; isOpen: boolean } | null
   const { buyerMax } = roundOf(raise, round)
   const cap = escrow?.cap ?? listed?.cap ?? (raise.allowlist === 'none' ? buyerMax : null)
   const mayOpen = escrow !== null || raise.allowlist === 'none' || listed?.isOpen === true
-  const { own, deposit, withdraw, claim, refund } = buyerCan(raise, { round, escrow, cap: cap ?? 0n }, at)
+  const can = buyerCan(raise, { round, escrow, cap: cap ?? 0n }, at)
+  const { own, deposit, withdraw, claim, refund } = can
   const most = mayOpen ? deposit.most : 0n
   const nothing = most === 0n && withdraw.all === 0n && claim.now === 0n && refund === 0n
   return {
@@ -64,36 +63,28 @@ function roundRecord(sale: Sale, listed: { cap: bigint; isOpen: boolean } | null
     can_refund: String(refund),
     allocation: String(claim.total),
     claimed: String(own.claimed),
-    next_claim_at: escrow === null ? null : nextClaim(sale, escrow),
-    note: nothing ? noteOf(sale, mayOpen, deposit.bound) : null,
+    next_claim_at: escrow === null ? null : nextClaim(sale, can),
+    note: nothing ? noteOf(sale, can, mayOpen) : null,
   }
 }
 
-function noteOf(sale: Sale, mayOpen: boolean, bound: DepositBound): string {
+function noteOf(sale: Sale, can: Can, mayOpen: boolean): string {
   const { raise, escrow, at } = sale
   const state = raiseStateAt(raise, at)
   if (state === 'not_started' || state === 'ongoing') {
     if (state === 'ongoing' && !mayOpen)
       return 'It is not on the allowlist that is stored here, or that list is not open yet'
-    return BOUNDS[bound](sale, (units) => tokenText(raise.quoteMint, units))
+    return BOUNDS[can.deposit.bound](sale, (units) => tokenText(raise.quoteMint, units))
   }
   if (escrow === null) return 'The raise has ended, and it has no deposit, or everything is paid out'
   if (state === 'failed') return 'Everything was paid back'
-  const next = nextClaim(sale, escrow)
+  const next = nextClaim(sale, can)
   return next === null ? 'Everything is claimed' : `The next tokens are released at ${next}`
 }
 
 /** When more can be claimed; during a vesting, when all can be. Null if nothing follows. */
-export function nextClaim({ raise, at }: Sale, escrow: RaiseEscrow): string | null {
-  const { next } = claimableNow(raise, escrow, at)
-  return next && isoSeconds(next.from > at ? next.from : next.until)
-}
-
-/** Writes units of the token for people. */
-export const withTokens =
-  ({ mint }: Raise, { token }: Purse) =>
-  (units: bigint): string =>
-    tokenText(mint, units, token?.decimals)
+export const nextClaim = ({ at }: Sale, { claim: { next } }: Pick<Can, 'claim'>): string | null =>
+  next && isoSeconds(next.from > at ? next.from : next.until)
 
 type Text = (units: bigint) => string
 
@@ -114,42 +105,39 @@ export function noDeposit(sale: Sale, bound: DepositBound, text: Text): ApiError
 
 const TAKE_REFUND = 'take the refund (POST /v2/raises/{id}/refunds, `svc raises refund`)'
 
-export function noWithdrawal({ raise, escrow, at }: Sale): ApiError {
-  const state = raiseStateAt(raise, at)
-  const hasNone = at < raise.endsAt && raise.withdrawable && escrow?.deposited === 0n
-  const never = hasNone ? 'nothing is deposited' : 'it takes no withdrawals; if it fails, deposit and fee are returned'
-  const why = {
-    ...{ not_started: never, ongoing: never, completed: 'it has ended, and its tokens can be claimed' },
-    failed: `it has ended, and failed: ${TAKE_REFUND}`,
-  }[state]
-  const reason = hasNone ? 'no_deposit' : 'not_withdrawable'
-  return fault('id', `Nothing can be withdrawn from the raise ${raise.address}: ${why}`, { reason })
-}
+type Payout = 'withdraw' | 'claim' | 'refund'
+const PAID_OUT: Readonly<Record<Payout, string>> = { withdraw: 'withdrawn', claim: 'claimed', refund: 'taken back' }
 
-/** `refund` is what can be taken back meanwhile. */
-export function noClaim(sale: Sale, escrow: RaiseEscrow, refund: bigint, text: Text): ApiError {
+/** Why an act pays nothing out now, by the state of the raise. */
+export function noPayout(act: Payout, sale: Sale, can: Can, text: Text): ApiError {
   const { raise, at } = sale
-  const state = raiseStateAt(raise, at)
-  const next = nextClaim(sale, escrow)
-  const also = refund > 0n ? '; the excess of the deposit can be taken back now (`svc raises refund`)' : ''
-  const [reason, why] =
-    state === 'failed'
-      ? ['failed', `it has failed: ${TAKE_REFUND}`]
-      : state !== 'completed'
-        ? ['too_early', `it ends ${unlockText(raise.endsAt)}`]
-        : next === null
-          ? ['nothing_to_claim', `all ${text(escrow.claimed)} are claimed`]
-          : ['too_early', `the next tokens are released at ${next}${also}`]
-  return fault('id', `Nothing can be claimed from the raise ${raise.address} now: ${why}`, { reason })
-}
-
-export function noRefund({ raise, at }: Sale, { isRefunded }: RaiseEscrow): ApiError {
-  const state = raiseStateAt(raise, at)
-  const why =
-    state === 'completed'
-      ? isRefunded
-        ? 'the excess was paid back before'
-        : 'it is completed, and nothing exceeds its maximum: claim the tokens'
-      : `it ends ${unlockText(raise.endsAt)}, and returns deposits only if it fails`
-  return fault('id', `Nothing can be taken back from the raise ${raise.address}: ${why}`, { reason: 'no_refund' })
+  const next = nextClaim(sale, can)
+  const also = can.refund > 0n ? '; the excess of the deposit can be taken back now (`svc raises refund`)' : ''
+  const ends = `it ends ${unlockText(raise.endsAt)}`
+  const hasNone = raise.withdrawable && can.own.deposited === 0n
+  const before = {
+    withdraw: hasNone
+      ? ['no_deposit', 'nothing is deposited']
+      : ['not_withdrawable', 'it takes no withdrawals; if it fails, deposit and fee are returned'],
+    claim: ['too_early', ends],
+    refund: ['no_refund', `${ends}, and returns deposits only if it fails`],
+  }
+  const completed = {
+    withdraw: ['not_withdrawable', 'it has ended, and its tokens can be claimed'],
+    claim:
+      next === null
+        ? ['nothing_to_claim', `all ${text(can.own.claimed)} are claimed`]
+        : ['too_early', `the next tokens are released at ${next}${also}`],
+    refund: can.own.isRefunded
+      ? ['no_refund', 'the excess was paid back before']
+      : ['no_refund', 'it is completed, and nothing exceeds its maximum: claim the tokens'],
+  }
+  const failed = {
+    withdraw: ['not_withdrawable', `it has ended, and failed: ${TAKE_REFUND}`],
+    claim: ['failed', `it has failed: ${TAKE_REFUND}`],
+    refund: ['no_refund', 'everything was paid back'],
+  }
+  const [reason, why] = { not_started: before, ongoing: before, completed, failed }[raiseStateAt(raise, at)][act]
+  const message = `Nothing can be ${PAID_OUT[act]} from the raise ${raise.address} now: ${why}`
+  return fault('id', message, { reason })
 }

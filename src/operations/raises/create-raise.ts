@@ -34,16 +34,15 @@ import { buildTransaction, newKey, trackingOf } from '../building.ts'
 import { proofOfDecimals } from '../locks/checks.ts'
 import { requireMultisig } from '../proposals/squads/acting-vault.ts'
 import { recipientFaults } from '../recipients.ts'
-import { refusalsOf } from '../refusals.ts'
 import { fieldFault, refuseFirst, type Said, warned } from '../sentences.ts'
 import { mintWarnings, readRaiseMints, requireTokens, vaultBytes } from './mints.ts'
 import { termsRecord } from './record.ts'
+import { throwRaiseRefusal } from './require-raise.ts'
 import { type CreateInput, checkedTerms, type NewRaise, termWarnings } from './terms.ts'
 
 /** What both modes answer. */
 type Summary = Omit<Extract<RaiseCreated, { mode: 'signed' }>, 'mode' | 'signature'>
 
-const throwRefusal = refusalsOf(PROGRAMS.presale.name, 'Token program', 'Token-2022 program')
 /** Time of the first look for a raise that was built, and perhaps never sent. */
 const FIRST_LOOK_MS = 60_000
 
@@ -87,7 +86,7 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     payer,
     requiredProgram: PROGRAMS.presale,
     fallbackUnits: RAISE_UNITS.create,
-    onFailedSimulation: throwRefusal,
+    onFailedSimulation: throwRaiseRefusal,
     build: async (envelope) => {
       // Without a key of its own, a raise saves a key and a signature, and has the one address of its payer.
       const made = await buildCreation(envelope, place, terms, { ...parties, proof })

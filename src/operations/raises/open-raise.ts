@@ -22,15 +22,12 @@ import { publicRoot } from '../../settings/config.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { MERKLE_ROOT_BYTES, SERVER_METADATA_BYTES } from '../../solana/programs/presale.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
 import { allowlistsOf } from '../../store/resources/raise-allowlists.ts'
 import { act } from '../act.ts'
-import { trackingOf } from '../building.ts'
 import { fault } from '../locks/checks.ts'
 import { hashBytesOf } from '../merkle-trees/open-tree.ts'
-import { refusalsOf } from '../refusals.ts'
 import { type Said, warned } from '../sentences.ts'
-import { requireCreator, requireRaise } from './require-raise.ts'
+import { onRaise, requireCreator, requireRaise } from './require-raise.ts'
 import { requireListed, requireVersion } from './store-allowlist.ts'
 
 type Routes = Api['raises']
@@ -67,10 +64,8 @@ export const openRaise = act<Routes['open']>('raise.open', async (context, { id,
     rent += await rentFor(chain, SERVER_METADATA_BYTES + url.length)
   }
   return {
-    requiredProgram: PROGRAMS.presale,
+    ...onRaise(id),
     fallbackUnits: RAISE_UNITS.root + 2 * RAISE_UNITS.serverMetadata,
-    onFailedSimulation: refusalsOf(PROGRAMS.presale.name),
-    tracked: trackingOf('raise', id, []),
     about: `${id}, to the list with the root ${root}, with proofs at ${shown}`,
     build: async (envelope) => compileUnsigned(envelope, acts.map(await sdkInstructions())),
     summary: {

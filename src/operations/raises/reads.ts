@@ -4,7 +4,6 @@ import type { RaiseListed, Raise as RaiseRecord } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { type Raise, type RaiseDecimals, raiseStateAt, readOpening } from '../../chain/programs/presale/index.ts'
 import { readMultisig } from '../../chain/programs/squads/index.ts'
-import { accountsAt } from '../../chain/sending/runs.ts'
 import type { SiteVault } from '../../claim-page/site/site-subject.ts'
 import type { Context } from '../../context.ts'
 import { isoTime } from '../../platform/timing.ts'
@@ -12,8 +11,8 @@ import { addressBytes } from '../../solana/addresses.ts'
 import { tokenText } from '../../solana/amounts.ts'
 import { keyFault } from '../../solana/bare-addresses.ts'
 import { unlockText } from '../../solana/lock-schedule.ts'
+import { settlementText } from '../../solana/raise-due.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
-import { readMint } from '../../solana/token-accounts.ts'
 import { allowlistsOf } from '../../store/resources/raise-allowlists.ts'
 import { findRaise, pageRaises, type RaiseRow } from '../../store/resources/raises.ts'
 import { listOf } from '../api-records.ts'
@@ -21,7 +20,7 @@ import { knownVault } from '../proposals/squads/known-vault.ts'
 import { cleanLabel } from '../tokens/labels.ts'
 import { termsRecord } from './record.ts'
 import { requireRaise } from './require-raise.ts'
-import { creatorsDue, planOf, readSettlement } from './settlement.ts'
+import { planOf, readSettlement } from './settlement.ts'
 
 type Routes = Api['raises']
 
@@ -38,16 +37,18 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
   ])
   const { raise, at } = found
   const pool = planOf(row)
-  const [accounts, opening, settlement, vault] = await Promise.all([
-    accountsAt(chain, [raise.mint, raise.quoteMint]),
+  const [opening, settlement, vault] = await Promise.all([
     raise.allowlist === 'none' ? null : readOpening(chain, id),
     readSettlement(chain, found, pool),
     vaultRulesOf(context, raise.creator, row),
   ])
-  const [token, quote] = accounts.map((account) => (account && readMint(account))?.decimals ?? 0)
-  const decimals = { token: token ?? 0, quote: quote ?? 0 }
+  const [token, quote] = [settlement.tokens.token, settlement.quotes.token]
+  const decimals = { token: token?.decimals ?? 0, quote: quote?.decimals ?? 0 }
   const isShut = raise.allowlist === 'merkle' && opening?.roots.every((root) => root === null) === true
   const now = BigInt(at.unixSeconds)
+  const creatorsDue = settlement.due.acts.map((act) => ({
+    ...{ act, by: 'creator' as const, text: settlementText(act, raise.unsold) },
+  }))
   return {
     id,
     base: raise.base,
@@ -72,7 +73,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
     settle: row?.settle === 1,
     settle_error: row?.settle_error ?? null,
     creator_vault: vault,
-    due: [...(isShut ? openingDue(raise, now) : []), ...buyersDue(raise, now, isShut), ...creatorsDue(settlement)],
+    due: [...(isShut ? openingDue(raise, now) : []), ...buyersDue(raise, now, isShut), ...creatorsDue],
     created_at: row === null ? null : isoTime(row.created_at),
   }
 }

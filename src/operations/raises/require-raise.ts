@@ -1,8 +1,11 @@
-/** Reads the raise that a request names, and checks who may act for it. */
-import { type Raise, type RaiseEscrow, readRaise, readRaiseOfBuyer } from '../../chain/programs/presale/index.ts'
+/** Reads the raise that a request names, checks who may act for it, and says what all of its transactions have in common. */
+import { type Raise, type RaiseEscrow, readRaise } from '../../chain/programs/presale/index.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, notFound } from '../../platform/errors.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { trackingOf } from '../building.ts'
 import { fault } from '../locks/checks.ts'
+import { refusalsOf } from '../refusals.ts'
 
 /** Why there is nothing to act on. */
 export const noRaise = ({ cluster }: Services['chain'], id: string): ApiError =>
@@ -26,21 +29,6 @@ export interface Sale {
   epoch: bigint
 }
 
-/** Throws not_found without a raise, bad_request for a round that it does not have. */
-export async function requireBuyer(
-  { chain }: Pick<Services, 'chain'>,
-  { id, wallet, round }: { id: string; wallet: string; round: number },
-): Promise<Sale> {
-  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
-  if (raise === null) throw noRaise(chain, id)
-  if (raise.rounds[round - 1] === undefined) {
-    const rounds = raise.rounds.length === 1 ? 'only one round' : `${raise.rounds.length} rounds`
-    throw fault('round', `round: the raise ${id} has ${rounds}`, { rounds: raise.rounds.length })
-  }
-  const escrow = escrows[round - 1] ?? null
-  return { raise, round: round - 1, escrow, at: BigInt(at.unixSeconds), epoch: at.epoch }
-}
-
 /** Throws bad_request unless the payer is the creator, whom the message names. `verb` as in `open`. */
 export function requireCreator({ address, creator }: Raise, payer: string, verb: string): void {
   if (payer === creator) return
@@ -48,3 +36,17 @@ export function requireCreator({ address, creator }: Raise, payer: string, verb:
     creator,
   })
 }
+
+export const throwRaiseRefusal = refusalsOf(
+  PROGRAMS.presale.name,
+  PROGRAMS.dammV2.name,
+  'Token program',
+  'Token-2022 program',
+)
+
+/** What the plan of every transaction on a raise has. */
+export const onRaise = (id: string) => ({
+  requiredProgram: PROGRAMS.presale,
+  onFailedSimulation: throwRaiseRefusal,
+  tracked: trackingOf('raise', id, []),
+})

@@ -3,13 +3,7 @@ import type { TransactionInstruction } from '@solana/web3.js'
 import type { Api } from '../../api/index.ts'
 import type { SettlementAct } from '../../api/raises.ts'
 import type { Input } from '../../api/route.ts'
-import {
-  addToRaisedPool,
-  freshPool,
-  openRaisedPool,
-  RAISED_POOL_UNITS,
-  tokenAccounts,
-} from '../../chain/programs/damm-v2/index.ts'
+import { addToRaisedPool, freshPool, openRaisedPool, RAISED_POOL_UNITS } from '../../chain/programs/damm-v2/index.ts'
 import {
   closeFixedPriceInstruction,
   creatorDue,
@@ -17,31 +11,26 @@ import {
   feeInstruction,
   fixedPriceArgsAddress,
   RAISE_UNITS,
-  type Raise,
   unsoldInstruction,
 } from '../../chain/programs/presale/index.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
 import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
-import type { ApiError } from '../../platform/errors.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
-import { tokenProgramOf } from '../../solana/token-programs.ts'
+import { openingInstruction } from '../../solana/token-acts.ts'
 import { feeOn } from '../../solana/transfer-fees.ts'
 import { findRaise, updateRaise } from '../../store/resources/raises.ts'
 import type { Tx } from '../../store/store.ts'
 import { act, type Plan, type Summary } from '../act.ts'
-import { newKey, trackingOf } from '../building.ts'
+import { newKey } from '../building.ts'
 import { fault } from '../locks/checks.ts'
-import { refusalsOf } from '../refusals.ts'
 import { warned } from '../sentences.ts'
-import { requireCreator, requireRaise } from './require-raise.ts'
+import type { Side } from './purse.ts'
+import { onRaise, requireCreator, requireRaise } from './require-raise.ts'
 import { planOf, readSettlement, type Settlement, settlementWarnings } from './settlement.ts'
 
 type Route = Api['raises']['settle']
-
-const throwRefusal = refusalsOf(PROGRAMS.presale.name, PROGRAMS.dammV2.name, 'Token program', 'Token-2022 program')
 
 /** Acts that are done together or not at all. */
 interface Part {
@@ -79,10 +68,8 @@ export async function planSettlement(
   const parts = await partsOf(context, settlement)
   let chosen = parts
   return {
-    requiredProgram: PROGRAMS.presale,
+    ...onRaise(id),
     fallbackUnits: parts.reduce((sum, { units }) => sum + units, 0),
-    onFailedSimulation: throwRefusal,
-    tracked: trackingOf('raise', id, []),
     build: async (envelope) => {
       const fitted = await compileFitting(envelope, parts)
       chosen = fitted.chosen
@@ -93,76 +80,60 @@ export async function planSettlement(
 }
 
 /** Throws bad_request if nothing can be done, and if the withdrawal would go without the pool that it was meant for. */
-function requireDue({ state: { raise, at }, due }: Settlement): void {
-  const { acts, blocked } = due
+function requireDue({ state: { raise, at }, due: { acts, blocked } }: Settlement): void {
   if (blocked !== null && (acts.length === 0 || acts.includes('withdraw'))) {
     throw fault('skip_pool', `${blocked}. With skip_pool: true everything else is settled, without the pool`, {
       blocked,
     })
   }
   if (acts.length > 0) return
-  throw nothingDue(raise, at)
-}
-
-function nothingDue({ address, endsAt }: Raise, at: bigint): ApiError {
-  const end = isoSeconds(endsAt)
-  const message =
+  const { address, endsAt } = raise
+  const ends_at = isoSeconds(endsAt)
+  const [reason, message] =
     at < endsAt
-      ? `Nothing is due for the creator of the raise ${address} before it ends, at ${end}`
-      : `The raise ${address} is settled: nothing is left for its creator`
-  return fault('id', message, { reason: at < endsAt ? 'not_ended' : 'settled', ends_at: end })
+      ? ['not_ended', `Nothing is due for the creator of the raise ${address} before it ends, at ${ends_at}`]
+      : ['settled', `The raise ${address} is settled: nothing is left for its creator`]
+  throw fault('id', message, { reason, ends_at })
 }
 
-/** The parts in the order in which they are done, and what they need first. */
+/** The parts in the order in which they are done. */
 async function partsOf(context: Partial<Pick<Context, 'vaultActing'>>, settlement: Settlement): Promise<Part[]> {
-  const { state, due, quote, tokens } = settlement
+  const { state, due, quotes, tokens } = settlement
   const { raise } = state
-  const [sdk, opening] = await Promise.all([sdkInstructions(), openingOf(settlement)])
-  const part = (act: SettlementAct, built: PlainInstruction, paid?: keyof Openings): Part[] => {
+  const sdk = await sdkInstructions()
+  const missing = new Set([tokens, quotes].filter(({ isOpen }) => !isOpen))
+  /** Opens an account of the creator where it is first needed. */
+  const opening: Opening = (side) => (missing.delete(side) ? [sdk(openingInstruction(side))] : [])
+  const part = (act: SettlementAct, built: PlainInstruction, paid?: Side): Part[] => {
     if (!due.acts.includes(act)) return []
     const units = paid === undefined ? RAISE_UNITS.close : RAISE_UNITS.payout
-    return [{ acts: [act], units, instructions: [...(paid ? opening[paid]() : []), sdk(built)] }]
+    return [{ acts: [act], units, instructions: [...(paid ? opening(paid) : []), sdk(built)] }]
   }
-  const raised = creatorWithdrawalInstruction(raise, 'completed', quote.address)
-  const returned = creatorWithdrawalInstruction(raise, 'failed', tokens.address)
   const closing = closeFixedPriceInstruction(fixedPriceArgsAddress(raise.address), raise.creator)
   return [
-    ...part('withdraw', raised, 'quote'),
-    ...part('withdraw_tokens', returned, 'tokens'),
+    ...part('withdraw', creatorWithdrawalInstruction(raise, 'completed', quotes.account), quotes),
+    ...part('withdraw_tokens', creatorWithdrawalInstruction(raise, 'failed', tokens.account), tokens),
     ...(await poolPart(context, settlement, opening)),
-    ...part('collect_fee', feeInstruction(raise, quote.address), 'quote'),
-    ...part('unsold', unsoldInstruction(raise, tokens.address), 'tokens'),
+    ...part('collect_fee', feeInstruction(raise, quotes.account), quotes),
+    ...part('unsold', unsoldInstruction(raise, tokens.account), tokens),
     ...part('close_price', closing),
   ]
 }
 
-type Openings = Record<'quote' | 'tokens', () => TransactionInstruction[]>
+type Opening = (side: Side) => TransactionInstruction[]
 
-/** Opens the creator's token accounts that are missing, each where it is first needed. */
-async function openingOf({ state: { raise }, quote, tokens }: Settlement): Promise<Openings> {
-  const { opening } = await tokenAccounts(await poolOf(raise), raise.creator)
-  const once = (instruction: TransactionInstruction | undefined, isThere: boolean) => {
-    const left = isThere || instruction === undefined ? [] : [instruction]
-    return () => left.splice(0)
-  }
-  return { tokens: once(opening[0], tokens.isThere), quote: once(opening[1], quote.isThere) }
-}
-
-const poolOf = ({ mint, quoteMint, tokenProgram, quoteTokenProgram }: Raise) =>
-  freshPool({
-    mint,
-    program: tokenProgramOf(tokenProgram),
-    quote: quoteMint,
-    quoteProgram: tokenProgramOf(quoteTokenProgram),
-  })
+const poolOf = ({ tokens, quotes }: Settlement) =>
+  freshPool({ mint: tokens.mint, program: tokens.program, quote: quotes.mint, quoteProgram: quotes.program })
 
 async function poolPart(
   context: Partial<Pick<Context, 'vaultActing'>>,
-  { state: { raise, plan, pool }, due: { pool: of, opensAt, acts } }: Settlement,
-  opening: Openings,
+  settlement: Settlement,
+  opening: Opening,
 ): Promise<Part[]> {
+  const { raise, plan, pool } = settlement.state
+  const { pool: of, opensAt, acts } = settlement.due
   if (of === null || plan === null) return []
-  const own = { creator: raise.creator, pool: await poolOf(raise), of }
+  const own = { creator: raise.creator, pool: await poolOf(settlement), of }
   const part = {
     acts: acts.filter((act) => act === 'open_pool' || act === 'add_liquidity' || act === 'lock_liquidity'),
     ...(acts.includes('withdraw') ? { follows: true as const } : {}),
@@ -172,18 +143,12 @@ async function poolPart(
     return [{ ...part, units: RAISED_POOL_UNITS.add, instructions }]
   }
   const key = newKey(context)
-  const instructions = await openRaisedPool({
+  const opened = await openRaisedPool({
     ...{ ...own, positionNft: key.address, feeBps: plan.fee_bps, wraps: opensAt !== null },
     ...(opensAt === null ? {} : { activationPoint: opensAt }),
   })
-  return [
-    {
-      ...part,
-      units: RAISED_POOL_UNITS.open,
-      instructions: [...opening.quote(), ...instructions],
-      secretKeys: [key.secretKey],
-    },
-  ]
+  const instructions = [...opening(settlement.quotes), ...opened]
+  return [{ ...part, units: RAISED_POOL_UNITS.open, instructions, secretKeys: [key.secretKey] }]
 }
 
 /** Bytes that guards of a wallet and its tokens take. */
@@ -235,7 +200,7 @@ async function summaryOf(
     left: parts.filter((part) => !chosen.includes(part)).flatMap((part) => part.acts),
     quote: String(when('withdraw', gains.raised) + when('collect_fee', gains.fees)),
     tokens: String(arriving(when('unsold', returned)) + arriving(when('withdraw_tokens', gains.returned))),
-    pool_address: opens ? (await poolOf(raise)).address : (state.pool?.address ?? null),
+    pool_address: opens ? (await poolOf(settlement)).address : (state.pool?.address ?? null),
     pool_quote: String(opens ? (due.pool?.quote ?? 0n) : 0n),
     pool_tokens: String(opens ? (due.pool?.tokens ?? 0n) : 0n),
     locked_bps: acts.includes('lock_liquidity') ? (plan?.locked_bps ?? 0) : 0,

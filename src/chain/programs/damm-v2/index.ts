@@ -53,5 +53,5 @@ export {
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { addToRaisedPool, openRaisedPool, RAISED_POOL_UNITS, readPairPool } from './raised.ts'
 export { type DammV2Pool, dammV2PoolsIn, dammV2PriceText, readDammV2Pool, readDammV2Pools } from './state.ts'
-export { buildDammV2Swap, type DammV2Swap, type PoolAccounts, tokenAccounts } from './swap.ts'
+export { buildDammV2Swap, type DammV2Swap, type PoolAccounts } from './swap.ts'
 export type { PlatformShare } from './types.ts'
