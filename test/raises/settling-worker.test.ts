@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { followRaises, settleOwnRaise } from '../../src/operations/raises/follow-raises.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { DAMM_V2_POOL_AUTHORITY } from '../../src/solana/programs.ts'
 import { findRaise, updateRaise } from '../../src/store/resources/raises.ts'
 import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
 import { FIXED, HOUR, isoOf, lacksPresale, raisesOn } from '../support/new-raises.ts'
@@ -133,7 +134,7 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     expect(await waiting()).toEqual([])
   })
 
-  it('opens no pool while the policy lists destinations, and needs the owner of the vaults among them', async () => {
+  it('opens the pool if the policy lists the owners of the vaults, of raises and of pools', async () => {
     const raises = await platformRaises()
     const list = (destinations: string[] | null) =>
       raises.service.request('PATCH', '/v2/signer/policy', { body: { destinations } })
@@ -146,10 +147,12 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     raises.buy(id, 2n * SOL)
     raises.end(id)
     for (let i = 0; i < 2; i++) await raises.round(60)
-    expect((await raises.listed()).settle_error).toContain('Refused by the rule destination')
-    await list(null)
+    expect((await raises.listed()).settle_error).toContain(`(token account of ${DAMM_V2_POOL_AUTHORITY}) would receive`)
+    await list([RAISE_AUTHORITY, DAMM_V2_POOL_AUTHORITY])
     for (let i = 0; i < 4; i++) await raises.round(3_600)
-    expect(await raises.listed()).toMatchObject({ withdrawn: true, settle_error: null })
+    expect(await raises.listed()).toMatchObject({
+      ...{ withdrawn: true, settle_error: null, pool_address: await raises.poolAddress() },
+    })
   })
 
   it('records the pool of a settlement that was sent past this service', async () => {

@@ -1,10 +1,11 @@
 /** Attempts to drain the platform wallet by accounts that a transaction opens and ends, which no balance shows. */
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import * as spl from '@solana/spl-token'
-import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
 import { dammV2PoolAddress, positionAddresses, vaultAddress } from '../../src/chain/programs/damm-v2/addresses.ts'
+import { freshPool, initializePool } from '../../src/chain/programs/damm-v2/opening.ts'
 import { sdkInstructions } from '../../src/chain/programs/sdk-instruction.ts'
 import { balanceFlows } from '../../src/policy/movement/balance-flows.ts'
 import { accountClosings } from '../../src/policy/movement/control-changes.ts'
@@ -14,10 +15,12 @@ import { touchedAccounts } from '../../src/policy/movement/touched-accounts.ts'
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { FULL_RANGE } from '../../src/solana/raise-pool.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
 import {
   ata,
+  createAta,
   opened,
   openScene,
   type Scene,
@@ -267,4 +270,101 @@ it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool cannot be filled for a strang
   expect(movement.tokens_out).toEqual([{ mint: text(mint), amount: BigInt(supply.toString()) }])
   const told = { cosigners: cosigners(nft, temporary), policy: { tokens: capped(mint, 10n ** 15n - 1n) } }
   expect(scene.ruleOf(movement, told)).toBe('tokens_per_transaction')
+})
+
+describe.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a list of destinations with the vaults of pools', () => {
+  const listed = (...more: string[]) => ({ policy: { destinations: [text(POOL_AUTHORITY), ...more] } })
+  /** The opening of a pool by the wallet, whose position belongs to the owner. */
+  async function opening(owner?: PublicKey) {
+    const scene = await openScene({ programs: true })
+    const { mint, held } = scene.mint()
+    const nft = Keypair.generate()
+    const pool = await freshPool({ mint: text(mint) })
+    const accounts = { tokenA: text(held), tokenB: text(scene.wrapped(SOL)) }
+    const terms = { positionNft: text(nft.publicKey), feeBps: 100, creator: scene.address }
+    const first = { ...FULL_RANGE, sqrtPrice: 1n << 64n, liquidity: 1_000n << 64n }
+    const open = await initializePool(terms, pool, first, accounts)
+    if (owner !== undefined) open.keys[0]!.pubkey = owner
+    return { scene, open, nft, told: (...more: string[]) => ({ cosigners: cosigners(nft), ...listed(...more) }) }
+  }
+
+  it('permits a position that only the wallet holds, and nothing beside the rent of its mint', async () => {
+    const { scene, open, nft, told } = await opening()
+    expect(await scene.ruleFor([open], told())).toBeNull()
+    expect(await scene.ruleFor([open], { cosigners: cosigners(nft), policy: { destinations: [] } })).toBe('destination')
+    expect(await scene.ruleFor([open, scene.pay(nft.publicKey, 1n)], told())).toBe('destination')
+    const { positionNftAccount } = await positionAddresses(text(nft.publicKey))
+    const [at, theirs] = [new PublicKey(positionNftAccount), text(scene.stranger.publicKey)]
+    const { publicKey } = scene.stranger
+    const approve = spl.createApproveInstruction(at, publicKey, scene.key, 1, [], TOKEN_2022_PROGRAM_ID)
+    const { destinations } = await scene.read([open, approve])
+    const rent = destinations.find(({ address }) => address === text(nft.publicKey))
+    expect(rent).toMatchObject({ owner: scene.address, others: [theirs] })
+  })
+
+  it('demands the holder of a position that somebody else gets', async () => {
+    const stranger = Keypair.generate().publicKey
+    const { scene, open, told } = await opening(stranger)
+    expect(await scene.ruleFor([open], told())).toBe('destination')
+    expect(await scene.ruleFor([open], told(text(stranger)))).toBeNull()
+  })
+
+  it('refuses the rent of a mint that is dressed as that of a position', async () => {
+    const scene = await openScene()
+    const { publicKey: position } = Keypair.generate()
+    const dressed = async (owner: string, bytes = 408) => {
+      const nft = Keypair.generate()
+      const mint = nft.publicKey
+      const data = Buffer.alloc(bytes)
+      Buffer.from(DAMM_V2.firstBytesOf('position')).copy(data)
+      mint.toBuffer().copy(data, 40)
+      scene.local.setAccount(text(position), { lamports: SOL, owner, data, executable: false })
+      const named = scene.pay(scene.key, 0n)
+      named.keys.push({ pubkey: position, isSigner: false, isWritable: true })
+      const extensions = [spl.ExtensionType.MintCloseAuthority]
+      const space = spl.getMintLen(extensions)
+      const theirs = scene.stranger.publicKey
+      const create = SystemProgram.createAccount({
+        ...{ fromPubkey: scene.key, newAccountPubkey: mint, space, programId: TOKEN_2022_PROGRAM_ID },
+        lamports: Number(scene.local.minimumBalance(space)),
+      })
+      return scene.ruleFor(
+        [
+          create,
+          spl.createInitializeMintCloseAuthorityInstruction(mint, theirs, TOKEN_2022_PROGRAM_ID),
+          spl.createInitializeMint2Instruction(mint, 0, scene.key, null, TOKEN_2022_PROGRAM_ID),
+          createAta(scene.key, mint, scene.key, TOKEN_2022_PROGRAM_ID),
+          spl.createMintToInstruction(
+            mint,
+            ata(mint, scene.key, TOKEN_2022_PROGRAM_ID),
+            scene.key,
+            1,
+            [],
+            TOKEN_2022_PROGRAM_ID,
+          ),
+          named,
+        ],
+        { cosigners: cosigners(nft), ...listed() },
+      )
+    }
+    expect(await dressed(text(scene.stranger.publicKey))).toBe('destination')
+    expect(await dressed(PROGRAMS.dammV2.id, 407)).toBe('destination')
+    expect(await dressed(PROGRAMS.dammV2.id)).toBe('destination')
+  })
+
+  it('permits the rent of a mint of SPL Token, which nobody can close, and no more', async () => {
+    const scene = await openScene()
+    const { publicKey: mint } = Keypair.generate()
+    const create = SystemProgram.createAccount({
+      ...{ fromPubkey: scene.key, newAccountPubkey: mint, space: spl.MINT_SIZE, programId: TOKEN_PROGRAM_ID },
+      lamports: Number(scene.local.minimumBalance(spl.MINT_SIZE)),
+    })
+    const made = [create, spl.createInitializeMint2Instruction(mint, 6, scene.stranger.publicKey, null)]
+    const told = { cosigners: [text(mint)], ...listed() }
+    expect(await scene.ruleFor(made, told)).toBeNull()
+    expect(await scene.ruleFor([...made, scene.pay(mint, 1n)], told)).toBe('destination')
+    expect(await scene.ruleFor([create], told)).toBe('destination')
+    const { mint: before } = scene.mint()
+    expect(await scene.ruleFor([...made, scene.pay(before, 1n)], told)).toBe('destination')
+  })
 })

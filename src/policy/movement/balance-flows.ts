@@ -1,5 +1,6 @@
 /** Computes the amounts that leave the wallet or that others gain, and their receivers. */
-import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { DAMM_V2 } from '../../solana/programs/damm-v2.ts'
 import { PRESALE } from '../../solana/programs/presale.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import type { InstructedTransfer, InstructionEffects } from './instruction-effects.ts'
@@ -36,12 +37,13 @@ export function balanceFlows(
   for (const transfer of transfers) {
     if (isPaidIntoPool(transfer, accounts)) others.add(transfer.mint, transfer.amount)
   }
+  const received = [...gains, ...passedThrough(leaving, gains, accounts)]
   return {
     lamports_out: out.lamports(),
     lamports_to_others: others.lamports(),
     tokens_out: out.tokens(),
     tokens_to_others: others.tokens(),
-    destinations: ofRaises(wallet, accounts, [...gains, ...passedThrough(leaving, gains, accounts)]),
+    destinations: ofRaises(wallet, accounts, ofMints(accounts, received)),
   }
 }
 
@@ -54,6 +56,26 @@ function ofRaises(wallet: string, accounts: TouchedAccounts, destinations: reado
     creators.set(raise.base_token_vault, raise.owner).set(raise.quote_token_vault, raise.owner)
   }
   return destinations.map((each) => ({ ...each, owner: creators.get(each.address) ?? each.owner }))
+}
+
+/**
+ * The rent of a new mint goes to whoever can close it: of SPL Token nobody, and of the NFT of a position its holder.
+ * What the wallet alone can take is left out.
+ */
+function ofMints(accounts: TouchedAccounts, destinations: readonly Destination[]): Destination[] {
+  const all = [...accounts.values()]
+  const opened = all.filter(({ before }) => before.account === null)
+  const nfts = new Set(opened.map(({ after }) => DAMM_V2.decode('position', after.account)?.nft_mint))
+  return destinations.flatMap((each) => {
+    const { address, mint, amount, program, created, minimum } = each
+    const isMint = accounts.get(address)?.after.mint != null
+    if (mint !== null || !created || amount > minimum || !isMint) return each
+    if (program === TOKEN_PROGRAM) return []
+    const holder = all.find(({ after: { token } }) => token?.mint === address && token.amount > 0n)
+    if (holder === undefined || !nfts.has(address)) return each
+    const { owner, others } = destinationOf(holder, mint, amount)
+    return holder.isSafe ? [] : { ...each, owner, others }
+  })
 }
 
 function gainsOf(accounts: TouchedAccounts, transfers: readonly InstructedTransfer[]): Destination[] {
