@@ -19,6 +19,15 @@ export function groupedText(text: string): string {
   return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
+/** A ratio as decimal text with this many significant digits, of which the last one is rounded; 0 by nothing. */
+export function ratioText(above: bigint, below: bigint, digits: number): string {
+  if (above <= 0n || below <= 0n) return '0'
+  const places = above < below ? digits + String(below / above).length - 1 : digits - String(above / below).length
+  const [up, unit] = places < 0 ? [1n, 10n ** BigInt(-places)] : [10n ** BigInt(places), 1n]
+  const rounded = (2n * above * up + below * unit) / (2n * below * unit)
+  return decimalOf(rounded * unit, Math.max(places, 0))
+}
+
 /** Lamports for a sentence: `1,234.5 SOL`. */
 export const solText = (lamports: bigint | string): string => `${groupedDecimalOf(BigInt(lamports), SOL_DECIMALS)} SOL`
 

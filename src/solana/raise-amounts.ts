@@ -2,6 +2,7 @@
  * The arithmetic of a raise, to the unit as the program does it: prices, deposits, refunds, releases, and what the
  * creator gets. Amounts are raw units, times Unix seconds. Browsers load it, too.
  */
+import { ratioText } from './amounts.ts'
 import { type LiveRound, type Raise, type RaiseEscrow, raiseStateAt } from './raises.ts'
 
 // Prices.
@@ -37,14 +38,8 @@ const DIGITS = 12
 /** Decimal text of `quote` units for `token` units, as whole quote for a whole token, to 12 digits. */
 export function priceText(quote: bigint, token: bigint, decimals: RaiseDecimals): string {
   const [above, below] = [quote * 10n ** BigInt(decimals.token), token * 10n ** BigInt(decimals.quote)]
-  if (above <= 0n || below <= 0n) return '0'
-  const whole = String(above / below)
-  const places = above < below ? DIGITS + String(below / above).length - 1 : Math.max(DIGITS - whole.length, 0)
-  const scaled = (2n * above * 10n ** BigInt(places) + below) / (2n * below)
-  const digits = String(scaled).padStart(places + 1, '0')
-  const at = digits.length - places
-  const fraction = digits.slice(at).replace(/0+$/, '')
-  return `${digits.slice(0, at)}${fraction === '' ? '' : `.${fraction}`}`
+  const whole = below > 0n ? String(above / below).length : 0
+  return ratioText(above, below, Math.max(DIGITS, whole))
 }
 
 /** What a round costs now: whole quote for a whole token, as decimal text; null before the first deposit sets it. */

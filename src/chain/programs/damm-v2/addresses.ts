@@ -1,13 +1,12 @@
 /** Derives the addresses of a pool's and a position's accounts in cp_amm, without its SDK. */
 import { addressBytes } from '../../../solana/addresses.ts'
+import { utf8 } from '../../../solana/bytes.ts'
+import { deriveAddress } from '../../../solana/program-addresses.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
-import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 
-async function derive(seed: string, ...addresses: readonly string[]): Promise<string> {
-  const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-  return addressOfKey(find([Buffer.from(seed), ...addresses.map(addressBytes)], new PublicKey(DAMM_V2.id))[0])
-}
+const derive = (seed: string, ...addresses: readonly string[]): string =>
+  deriveAddress(DAMM_V2.id, utf8(seed), ...addresses.map(addressBytes)).address
 
 /** Returns the address of the one customizable pool of a mint against its quote, which is SOL by default. */
 export async function dammV2PoolAddress({

@@ -6,10 +6,11 @@ import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
+import { transferInstruction } from '../sol-transfers.ts'
 import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
 import { positionAddresses } from './addresses.ts'
 import { freshPool, initializePool, LEAST_SOL, lockPosition, planPoolOpening } from './opening.ts'
-import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
+import { dammV2SwapInstruction, type PoolAccounts, tokenAccounts, wrapping } from './swap.ts'
 import type { PlatformShare, SingleSidedLaunch } from './types.ts'
 
 export interface SingleSidedPool extends SingleSidedLaunch {
@@ -68,7 +69,10 @@ async function poolInstructions(input: SingleSidedLaunch) {
   const { buyLamports: amount, creator, platform } = input
   const pool = await freshPool({ mint: input.mint })
   const accounts = await tokenAccounts(pool, creator)
-  const wrapped = await openWrapped(creator, accounts, amount + LEAST_SOL)
+  const wrapped = [
+    ...accounts.opening.slice(1),
+    ...(await wrapping(creator, WRAPPED_SOL, accounts.tokenB, amount + LEAST_SOL)),
+  ]
   const opened = [await initializePool(input, pool, opening, accounts)]
   if (input.lockLiquidity) opened.push(await lockPosition(input, pool, opening.liquidity))
   if (platform !== null) opened.push(...(await givePlatformShare(input, pool, platform)))
@@ -112,19 +116,6 @@ const tokenOf = (input: SingleSidedLaunch) => ({
   immutableMetadata: true,
   tokenProgram: 'spl' as const,
 })
-
-async function openWrapped(
-  creator: string,
-  { tokenB }: TokenAccounts,
-  lamports: bigint,
-): Promise<TransactionInstruction[]> {
-  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  const [owner, account] = [new PublicKey(creator), new PublicKey(tokenB)]
-  return [
-    spl.createAssociatedTokenAccountIdempotentInstruction(owner, account, owner, spl.NATIVE_MINT),
-    ...(await wrapping(creator, WRAPPED_SOL, tokenB, lamports)),
-  ]
-}
 
 /** The denominator of a split. */
 const WHOLE_SHARE = 1_000_000_000
@@ -182,14 +173,9 @@ async function givePlatformShare(
   ]
 }
 
-async function dammV2TipInstructions({
-  creator,
-  tip,
-}: Pick<SingleSidedPool, 'creator' | 'tip'>): Promise<TransactionInstruction[]> {
+async function dammV2TipInstructions({ creator, tip }: Pick<SingleSidedPool, 'creator' | 'tip'>) {
   if (tip === null || tip.lamports === 0n) return []
-  const { PublicKey, SystemProgram } = await import('@solana/web3.js')
-  const [fromPubkey, toPubkey] = [new PublicKey(creator), new PublicKey(tip.account)]
-  return [SystemProgram.transfer({ fromPubkey, toPubkey, lamports: tip.lamports })]
+  return [await transferInstruction(creator, tip.account, tip.lamports)]
 }
 
 async function budget(units: number, microLamports = 0n): Promise<TransactionInstruction[]> {

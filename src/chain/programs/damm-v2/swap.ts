@@ -1,11 +1,11 @@
 /** Builds a buy or a sell, including wrapping and unwrapping of SOL. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
 import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
-import { wrappingInstructions } from '../../../solana/token-acts.ts'
+import { openingInstruction, unwrappingInstructions, wrappingInstructions } from '../../../solana/token-acts.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { checkDammV2Amount, type SwapOrder } from './quote.ts'
 import type { DammV2Pool } from './state.ts'
@@ -89,26 +89,17 @@ export interface TokenAccounts {
  * reclaim their rent.
  */
 export async function tokenAccounts(pool: PoolAccounts, owner: string, funder = owner): Promise<TokenAccounts> {
-  const [{ PublicKey }, spl, deriver] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    openDeriver(),
-  ])
-  const [holder, payer] = [new PublicKey(owner), new PublicKey(funder)]
-  const accountOf = (mintAddress: string, programAddress: string) => {
-    const [mint, program] = [new PublicKey(mintAddress), new PublicKey(programAddress)]
-    const address = deriver.tokenAccount(mint, holder, program)
-    const open = spl.createAssociatedTokenAccountIdempotentInstruction(payer, address, holder, mint, program)
-    const close = spl.createCloseAccountInstruction(address, holder, holder, [], program)
-    return { address: addressOfKey(address), open, closing: mintAddress === WRAPPED_SOL ? [close] : [] }
+  const sdk = await sdkInstructions()
+  const ownOf = (mint: string, program: string) => {
+    const account = associatedTokenAddress(owner, mint, program)
+    return { wallet: owner, account, mint, program, isOpen: false }
   }
-  const a = accountOf(pool.tokenAMint, pool.tokenAProgram)
-  const b = accountOf(pool.tokenBMint, pool.tokenBProgram)
+  const [a, b] = [ownOf(pool.tokenAMint, pool.tokenAProgram), ownOf(pool.tokenBMint, pool.tokenBProgram)]
   return {
-    tokenA: a.address,
-    tokenB: b.address,
-    opening: [a.open, b.open],
-    closing: [...a.closing, ...b.closing],
+    tokenA: a.account,
+    tokenB: b.account,
+    opening: [a, b].map((own) => sdk(openingInstruction({ ...own, payer: funder }))),
+    closing: [a, b].flatMap(unwrappingInstructions).map(sdk),
   }
 }
 
