@@ -60,7 +60,7 @@ export async function playGuards(stage: Stage): Promise<void> {
   })
   await act('guard a token account', [], async () => {
     await requireProgram(node, PROGRAMS.lighthouse)
-    const [account, by] = [await tokenAccountAddress(mint, owner.address), { authority: owner.address }]
+    const [account, by] = [tokenAccountAddress(mint, owner.address), { authority: owner.address }]
     const send = TOKEN.instruction('burn', { account, mint, ...by, signers: [] }, { amount: SENT })
     const guard = tokenGuard(account, { change: -SENT })
     await passes(guard, send)

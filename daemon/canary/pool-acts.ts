@@ -88,7 +88,7 @@ export async function swap(
 
 /** Returns the raw units that a wallet has of a mint. */
 async function heldBy({ chain }: Stage, mint: string, { address }: FreshKey): Promise<bigint> {
-  const account = chain.account(await tokenAccountAddress(mint, address))
+  const account = chain.account(tokenAccountAddress(mint, address))
   return account === null ? 0n : Buffer.from(account.data).readBigUInt64LE(TOKEN_AMOUNT_OFFSET)
 }
 

@@ -145,7 +145,7 @@ export async function openStage({ folder, programsDir, report }: StageOptions): 
       const token = { lamports: SOL, owner: TOKEN_PROGRAM, executable: false }
       chain.setAccount(mint, { ...token, data: plainMint(TOKEN_DECIMALS, supply) })
       const data = plainTokenAccount({ mint, owner, amount: supply })
-      chain.setAccount(await tokenAccountAddress(mint, owner), { ...token, data })
+      chain.setAccount(tokenAccountAddress(mint, owner), { ...token, data })
     },
     act: actRunner(runs, { programsDir, report }),
     close: () => local.close(),

@@ -46,11 +46,12 @@ describe('svc airdrops claim --sponsor with an API that builds another transacti
   const distributor = await distributorAddress({ mint: text(mint), airdropCount: 3 })
   const leaf = { amount: 5n, locked: 7n, proof: [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)] }
   const claimsOf = (airdropCount: number, by = claimer) =>
-    distributorAddress({ mint: text(mint), airdropCount }).then((from) =>
-      claimInstructions(
-        { payer: text(sponsor), distributor: from, mint: text(mint), leaf, takesVested: true, opensAccount: true },
-        text(by),
-      ),
+    claimInstructions(
+      {
+        ...{ payer: text(sponsor), mint: text(mint), leaf, takesVested: true, opensAccount: true },
+        distributor: distributorAddress({ mint: text(mint), airdropCount }),
+      },
+      text(by),
     )
   const [opening, first, vested] = (await claimsOf(3)) as [
     TransactionInstruction,

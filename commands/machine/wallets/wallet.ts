@@ -93,16 +93,16 @@ export function createWallet(
     },
     async positionAddress(nftMint) {
       const { positionAddresses } = await import('../../../src/chain/programs/damm-v2/addresses.ts')
-      return (await positionAddresses(nftMint)).position
+      return positionAddresses(nftMint).position
     },
     async claimAddresses(mint, airdropCount, claimer) {
       const derived = await import('../../../src/chain/programs/merkle-distributor/addresses.ts')
-      const distributor = await derived.distributorAddress({ mint, airdropCount })
+      const distributor = derived.distributorAddress({ mint, airdropCount })
       return {
         distributor,
-        claimStatus: await derived.claimStatusAddress(distributor, claimer),
-        vault: await derived.tokenAccountAddress(mint, distributor),
-        tokenAccount: await derived.tokenAccountAddress(mint, claimer),
+        claimStatus: derived.claimStatusAddress(distributor, claimer),
+        vault: derived.tokenAccountAddress(mint, distributor),
+        tokenAccount: derived.tokenAccountAddress(mint, claimer),
       }
     },
     async lockAddress(base) {

@@ -1,7 +1,7 @@
 /** Derives program addresses as the keys of web3.js. */
 import type { PublicKey } from '@solana/web3.js'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
-import { deriveAddress } from '../../solana/program-addresses.ts'
+import { associatedTokenAddress, deriveAddress } from '../../solana/program-addresses.ts'
 import { ASSOCIATED_TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { tokenProgramOf } from '../../solana/token-programs.ts'
 import type { TokenProgram } from './tokens/types.ts'
@@ -35,9 +35,7 @@ export function openDeriver(): Promise<AddressDeriver> {
 }
 
 /** Returns the token program of a mint, and what derives the associated token account of a wallet. */
-export async function associatedAccounts({ mint, tokenProgram }: { mint: string; tokenProgram: TokenProgram }) {
-  const [{ PublicKey }, { tokenAccount }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
+export function associatedAccounts({ mint, tokenProgram }: { mint: string; tokenProgram: TokenProgram }) {
   const program = tokenProgramOf(tokenProgram)
-  const [token, owner] = [new PublicKey(mint), new PublicKey(program)]
-  return { program, accountOf: (wallet: string) => addressOfKey(tokenAccount(token, new PublicKey(wallet), owner)) }
+  return { program, accountOf: (wallet: string) => associatedTokenAddress(wallet, mint, program) }
 }

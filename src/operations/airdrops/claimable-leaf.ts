@@ -59,10 +59,10 @@ export async function requireClaim(
   const { chain, txVersion } = context
   const { mint } = airdropKeyOf(id)
   requireRoomForProof(leaf.proof.length, txVersion)
-  const account = await tokenAccountAddress(mint, claimer)
+  const account = tokenAccountAddress(mint, claimer)
   let statusAddress = ''
   const read = await readAirdrop(chain, id, async ({ distributor }) => {
-    statusAddress = await claimStatusAddress(distributor, claimer)
+    statusAddress = claimStatusAddress(distributor, claimer)
     return [statusAddress, account]
   })
   const airdrop = requireDistributor(chain, read)

@@ -106,7 +106,7 @@ async function planCreation(
   const tree = await findTree(store.db, id)
   const root = storedRootOf(input, tree)
   const deposit = depositOf(input, id, tree)
-  const account = await tokenAccountAddress(mint, payer)
+  const account = tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
   const { startsAt, endsAt } = vestingTimes(input, tree, {
@@ -390,8 +390,8 @@ async function countTakenError(
 async function nextFreeCount({ chain, store }: Context, { mint, airdropCount }: ChainAirdrop): Promise<number | null> {
   const most = Math.min(COUNTS_PER_SEARCH, MAX_AIRDROP_COUNT - airdropCount)
   const counts = Array.from({ length: most }, (_, i) => airdropCount + 1 + i)
-  const distributors = await Promise.all(counts.map((count) => distributorAddress({ mint, airdropCount: count })))
-  const vaults = await Promise.all(distributors.map((each) => tokenAccountAddress(mint, each)))
+  const distributors = counts.map((count) => distributorAddress({ mint, airdropCount: count }))
+  const vaults = distributors.map((each) => tokenAccountAddress(mint, each))
   const accounts = await accountsAt(chain, [...distributors, ...vaults])
   for (const [i, count] of counts.entries()) {
     if (isOpen(accounts[i] ?? null) || isOpen(accounts[most + i] ?? null)) continue

@@ -78,7 +78,7 @@ export function followAirdrops(services: FollowAirdropsServices, signal?: AbortS
 }
 
 const addressOfAirdrop = async ({ distributor, mint, airdrop_count }: AirdropRow): Promise<string> =>
-  distributor ?? (await distributorAddress({ mint, airdropCount: airdrop_count }))
+  distributor ?? distributorAddress({ mint, airdropCount: airdrop_count })
 
 /** Of an airdrop that is followed for its claims the vault is read too, and its mint if the vault was short. */
 interface AirdropAccounts {
@@ -93,7 +93,7 @@ async function readAccounts(chain: Services['chain'], rows: readonly AirdropRow[
   const named = await Promise.all(
     rows.map(async (row, i) => {
       const address = addresses[i] as string
-      const vaultAddress = isClaimable(row) ? await tokenAccountAddress(row.mint, address) : null
+      const vaultAddress = isClaimable(row) ? tokenAccountAddress(row.mint, address) : null
       const mint = row.vault_lacks !== null && row.mint_decimals === null ? row.mint : null
       return { row, address, vaultAddress, mint }
     }),

@@ -54,8 +54,8 @@ export async function readAirdrop(
   further: (addresses: { distributor: string; vault: string }) => Promise<readonly string[]> = async () => [],
 ): Promise<ChainAirdrop> {
   const key = airdropKeyOf(id)
-  const address = await distributorAddress(key)
-  const vaultAddress = await tokenAccountAddress(key.mint, address)
+  const address = distributorAddress(key)
+  const vaultAddress = tokenAccountAddress(key.mint, address)
   const more = await further({ distributor: address, vault: vaultAddress })
   const read = await accountsAt(chain, [address, vaultAddress, CLOCK_SYSVAR, ...more])
   const [distributor = null, vault = null, clock = null, ...rest] = read
@@ -109,7 +109,7 @@ export async function reasonsNotToFund(
       `The distributor pays out at most ${maxTotal} to ${maxNodes === 1n ? '1 wallet' : `${maxNodes} wallets`}, less than the tree has: the last wallets cannot claim, and unclaimed tokens go to ${clawbackReceiver}`,
     )
   }
-  if ((await tokenAccountAddress(mint, admin)) !== clawbackReceiver) {
+  if (tokenAccountAddress(mint, admin) !== clawbackReceiver) {
     reasons.push(`Unclaimed tokens go to ${clawbackReceiver}, which is not the token account of its admin ${admin}`)
   }
   return reasons

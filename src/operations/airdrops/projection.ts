@@ -293,7 +293,7 @@ async function airdropAt(
   const id = tracked?.resource_type === 'airdrop' ? tracked.resource_id : null
   const key = id === null ? undefined : decodeTreeId(id)
   if (id === null || key === undefined) return null
-  const address = await distributorAddress({ mint: keyToBase58(key.mint), airdropCount: key.airdropCount })
+  const address = distributorAddress({ mint: keyToBase58(key.mint), airdropCount: key.airdropCount })
   return address === distributor ? { id, tree: await findAirdrop(tx, id) } : null
 }
 

@@ -248,7 +248,7 @@ async function airdropIdAt(address: string, { mint, version }: Distributor): Pro
     )
   }
   const airdropCount = Number(version)
-  const derived = await distributorAddress({ mint, airdropCount })
+  const derived = distributorAddress({ mint, airdropCount })
   if (derived === address) return treeIdOf(mint, airdropCount)
   throw badRequest(
     `The distributor ${address} names the mint ${mint} and the version ${version}, but the program derives ${derived} for these: it cannot be claimed here`,
@@ -354,7 +354,7 @@ async function findAirdropAddresses(
   { mint, airdrop_count: airdropCount, distributor: known }: Row<'merkle_trees'>,
   wallet: string,
 ): Promise<[distributor: string, vault: string, status: string, account: string]> {
-  const distributor = known ?? (await distributorAddress({ mint, airdropCount }))
+  const distributor = known ?? distributorAddress({ mint, airdropCount })
   return [
     distributor,
     ...(await Promise.all([

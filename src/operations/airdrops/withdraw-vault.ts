@@ -86,7 +86,7 @@ async function resolveReceiver(
     )
   }
   const owner = admin ?? wallet
-  if (!isOpen(account) && (await tokenAccountAddress(mint, owner)) === receiver) return owner
+  if (!isOpen(account) && tokenAccountAddress(mint, owner) === receiver) return owner
   throw badRequest(
     `Unclaimed tokens go to the token account ${receiver}, which is closed and does not belong to ${owner}: send its owner as admin, or have the account opened again`,
     { param: 'admin', details },

@@ -99,7 +99,7 @@ async function occupiedError(context: Context, user: string, escrow: Escrow, { a
 
 const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, input) => {
   const { user, platform_id } = input
-  const { escrow, at } = await readLock(context.chain, await escrowAddress(user))
+  const { escrow, at } = await readLock(context.chain, escrowAddress(user))
   if (escrow === null) throw noGoldLock(context, user)
   const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
@@ -135,7 +135,7 @@ const unlockGoldLock = unsignedAct<GoldLocks['unlock']>(async (context, input) =
 
 /** Reads the lock from the chain, or the last ended one when there is none. */
 async function getGoldLock(context: Context, { user }: Input<GoldLocks['get']>): Promise<Result<GoldLocks['get']>> {
-  const { escrow, at } = await readLock(context.chain, await escrowAddress(user))
+  const { escrow, at } = await readLock(context.chain, escrowAddress(user))
   const stored = await storedLock(context, user)
   if (escrow === null) {
     if (stored === null) throw noGoldLock(context, user)

@@ -89,7 +89,7 @@ async function storeBuiltTree(context: Context, input: TreeInput): Promise<TreeR
     context.status = 200
     return { ...merkleTreeRecord(fields), persisted: false, created_by: null, created_at: null }
   }
-  const distributor = await distributorAddress({ mint, airdropCount: airdrop_count })
+  const distributor = distributorAddress({ mint, airdropCount: airdrop_count })
   const row: NewRow<'merkle_trees'> = { ...fields, distributor, next_check_at: context.clock.now() }
   if (built.encoded === undefined) throw new Error('the tree was built without the pieces to store')
   const blobs = [...blobsOf(built.encoded)]

@@ -159,7 +159,7 @@ async function planDammV2Launch(
           dammV2.buildSingleSidedPool({ ...launch, ...terms }),
         )
   return {
-    address: await dammV2.dammV2PoolAddress({ mint: common.mint }),
+    address: dammV2.dammV2PoolAddress({ mint: common.mint }),
     mint: common.mint,
     config: null,
     transactions: built.map(({ transaction }) => transaction),

@@ -59,7 +59,7 @@ export const openPosition = positionAct<Routes['open']>('position.open', async (
   const { pool } = await requirePositionPool(context, input.address)
   const addition = await planAddition(pool, await readPoolMoment(context.chain, pool), input)
   const { address: nftMint, secretKey } = newKey(context)
-  const { position } = await positionAddresses(nftMint)
+  const { position } = positionAddresses(nftMint)
   const { cost, maximum } = addition
   return {
     fallbackUnits: POSITION_ACT_UNITS.open,

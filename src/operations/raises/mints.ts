@@ -122,7 +122,7 @@ export async function requireTokens(
   { payer, creator, deposit, reserve }: Needed,
 ): Promise<{ from: string; warnings: string[] }> {
   const { mint } = token
-  const { accountOf } = await associatedAccounts(token)
+  const { accountOf } = associatedAccounts(token)
   const from = accountOf(payer)
   const accounts = await accountsAt(chain, [from, accountOf(creator)])
   const [own, creators] = accounts.map((account) => account && readTokenAccount(account))

@@ -18,10 +18,8 @@ export type Side = Purse['tokens']
  */
 export async function readPurse(chain: NodeCalls, raise: Raise, wallet: string, others: readonly string[] = []) {
   const { mint, quoteMint, baseVault, quoteVault, tokenProgram, quoteTokenProgram } = raise
-  const [base, paid] = await Promise.all([
-    associatedAccounts({ mint, tokenProgram }),
-    associatedAccounts({ mint: quoteMint, tokenProgram: quoteTokenProgram }),
-  ])
+  const base = associatedAccounts({ mint, tokenProgram })
+  const paid = associatedAccounts({ mint: quoteMint, tokenProgram: quoteTokenProgram })
   const places = [mint, base.accountOf(wallet), baseVault, quoteMint, paid.accountOf(wallet), quoteVault] as const
   const [holder, ...accounts] = await accountsAt(chain, [wallet, ...places, ...others])
   const sideAt = async (first: 0 | 3, program: string) => {

@@ -133,7 +133,7 @@ async function poolPart(
   const { raise, plan, pool } = settlement.state
   const { pool: of, opensAt, acts } = settlement.due
   if (of === null || plan === null) return []
-  const own = { creator: raise.creator, pool: await poolOf(settlement), of }
+  const own = { creator: raise.creator, pool: poolOf(settlement), of }
   const part = {
     acts: acts.filter((act) => act === 'open_pool' || act === 'add_liquidity' || act === 'lock_liquidity'),
     ...(acts.includes('withdraw') ? { follows: true as const } : {}),
@@ -200,7 +200,7 @@ async function summaryOf(
     left: parts.filter((part) => !chosen.includes(part)).flatMap((part) => part.acts),
     quote: String(when('withdraw', gains.raised) + when('collect_fee', gains.fees)),
     tokens: String(arriving(when('unsold', returned)) + arriving(when('withdraw_tokens', gains.returned))),
-    pool_address: opens ? (await poolOf(settlement)).address : (state.pool?.address ?? null),
+    pool_address: opens ? poolOf(settlement).address : (state.pool?.address ?? null),
     pool_quote: String(opens ? (due.pool?.quote ?? 0n) : 0n),
     pool_tokens: String(opens ? (due.pool?.tokens ?? 0n) : 0n),
     locked_bps: acts.includes('lock_liquidity') ? (plan?.locked_bps ?? 0) : 0,

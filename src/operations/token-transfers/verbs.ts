@@ -271,7 +271,7 @@ async function claimedWallets(
       },
     )
   }
-  const records = await Promise.all(wallets.map((wallet) => claimStatusAddress(address, wallet)))
+  const records = wallets.map((wallet) => claimStatusAddress(address, wallet))
   const accounts = await accountsAt(context.chain, records)
   return new Set(wallets.filter((_, i) => decodeClaimStatus(accounts[i] ?? null) !== null))
 }

@@ -9,25 +9,17 @@ const derive = (seed: string, ...addresses: readonly string[]): string =>
   deriveAddress(DAMM_V2.id, utf8(seed), ...addresses.map(addressBytes)).address
 
 /** Returns the address of the one customizable pool of a mint against its quote, which is SOL by default. */
-export async function dammV2PoolAddress({
-  mint,
-  quote = WRAPPED_SOL,
-}: {
-  mint: string
-  quote?: string
-}): Promise<string> {
+export function dammV2PoolAddress({ mint, quote = WRAPPED_SOL }: { mint: string; quote?: string }): string {
   // The program requires the greater of the two mints first.
   const mints = [mint, quote].sort((a, b) => Buffer.compare(addressBytes(b), addressBytes(a)))
   return derive('cpool', ...mints)
 }
 
 /** Returns the position of a position NFT, and the token account that the NFT is minted into. */
-export async function positionAddresses(nftMint: string): Promise<{ position: string; positionNftAccount: string }> {
-  return {
-    position: await derive('position', nftMint),
-    positionNftAccount: await derive('position_nft_account', nftMint),
-  }
-}
+export const positionAddresses = (nftMint: string): { position: string; positionNftAccount: string } => ({
+  position: derive('position', nftMint),
+  positionNftAccount: derive('position_nft_account', nftMint),
+})
 
 /** Returns the vault of a pool for one of its two tokens. */
-export const vaultAddress = (mint: string, pool: string): Promise<string> => derive('token_vault', mint, pool)
+export const vaultAddress = (mint: string, pool: string): string => derive('token_vault', mint, pool)

@@ -100,12 +100,10 @@ const plus = (sum: EarnedAmounts, claimable: bigint, claimed: bigint): EarnedAmo
 /** Addresses of positions. Those whose NFT is still in its original token account come first. */
 async function findCandidates(node: NodeCalls, owner: string) {
   const nfts = await readPositionNfts(node, owner)
-  const derived = await Promise.all(
-    nfts.slice(0, MOST_DERIVED).map(async ({ address, token }) => {
-      const { position, positionNftAccount } = await positionAddresses(token.mint)
-      return { position, isFirst: positionNftAccount === address }
-    }),
-  )
+  const derived = nfts.slice(0, MOST_DERIVED).map(({ address, token }) => {
+    const { position, positionNftAccount } = positionAddresses(token.mint)
+    return { position, isFirst: positionNftAccount === address }
+  })
   const ordered = [...derived.filter(({ isFirst }) => isFirst), ...derived.filter(({ isFirst }) => !isFirst)]
   const positions = ordered.slice(0, MOST_READ).map(({ position }) => position)
   return { positions, isComplete: positions.length === nfts.length }

@@ -4,12 +4,14 @@ import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
+import { AUTHORITY_TYPE_NAMES, TOKEN } from '../../../solana/programs/token.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { transferInstruction } from '../sol-transfers.ts'
 import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
 import { positionAddresses } from './addresses.ts'
-import { freshPool, initializePool, LEAST_SOL, lockPosition, planPoolOpening } from './opening.ts'
+import { freshPool, initializePool, LEAST_SOL, planPoolOpening } from './opening.ts'
+import { permanentLock } from './position-acts.ts'
 import { dammV2SwapInstruction, type PoolAccounts, tokenAccounts, wrapping } from './swap.ts'
 import type { PlatformShare, SingleSidedLaunch } from './types.ts'
 
@@ -67,14 +69,17 @@ export const wholePoolUnits = (input: SingleSidedLaunch): number =>
 async function poolInstructions(input: SingleSidedLaunch) {
   const opening = await planPoolOpening(input)
   const { buyLamports: amount, creator, platform } = input
-  const pool = await freshPool({ mint: input.mint })
-  const accounts = await tokenAccounts(pool, creator)
+  const pool = freshPool({ mint: input.mint })
+  const [sdk, accounts] = await Promise.all([sdkInstructions(), tokenAccounts(pool, creator)])
   const wrapped = [
     ...accounts.opening.slice(1),
     ...(await wrapping(creator, WRAPPED_SOL, accounts.tokenB, amount + LEAST_SOL)),
   ]
   const opened = [await initializePool(input, pool, opening, accounts)]
-  if (input.lockLiquidity) opened.push(await lockPosition(input, pool, opening.liquidity))
+  if (input.lockLiquidity) {
+    const position = positionAddresses(input.positionNft)
+    opened.push(sdk(permanentLock({ payer: creator, pool, position, liquidity: opening.liquidity })))
+  }
   if (platform !== null) opened.push(...(await givePlatformShare(input, pool, platform)))
   if (amount > 0n) {
     // No one can trade before this buy, so it needs no larger minimum.
@@ -134,13 +139,8 @@ async function givePlatformShare(
       param: 'platform_position_percentage',
     })
   }
-  const [{ PublicKey }, spl, sdk, first, second] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    sdkInstructions(),
-    positionAddresses(positionNft),
-    positionAddresses(secondNft),
-  ])
+  const sdk = await sdkInstructions()
+  const [first, second] = [positionAddresses(positionNft), positionAddresses(secondNft)]
   const opened = {
     owner: creator,
     position_nft_mint: secondNft,
@@ -150,6 +150,7 @@ async function givePlatformShare(
     payer: creator,
     token_program: TOKEN_2022_PROGRAM,
   }
+  const given = { account: second.positionNftAccount, authority: creator, signers: [] }
   const split = {
     pool,
     first_position: first.position,
@@ -162,14 +163,13 @@ async function givePlatformShare(
   return [
     sdk(DAMM_V2.instruction('create_position', opened, {})),
     sdk(DAMM_V2.instruction('split_position2', split, { numerator: (WHOLE_SHARE / 100) * percentage })),
-    spl.createSetAuthorityInstruction(
-      new PublicKey(second.positionNftAccount),
-      new PublicKey(creator),
-      spl.AuthorityType.AccountOwner,
-      new PublicKey(wallet),
-      [],
-      spl.TOKEN_2022_PROGRAM_ID,
-    ),
+    sdk({
+      ...TOKEN.instruction('setAuthority', given, {
+        kind: AUTHORITY_TYPE_NAMES.indexOf('accountOwner'),
+        newAuthority: wallet,
+      }),
+      program: TOKEN_2022_PROGRAM,
+    }),
   ]
 }
 

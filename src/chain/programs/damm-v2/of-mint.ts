@@ -1,13 +1,14 @@
 /** Finds the pools of a mint, whoever made them, and which part of their liquidity can be withdrawn. */
 import { addressOf } from '../../../solana/addresses.ts'
 import { BURN_ADDRESSES, isBurntNft } from '../../../solana/burnt-nfts.ts'
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
+import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { readTokenAccount } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
 import { scanAccounts, scanDecoded } from '../../holders/scan.ts'
 import type { ChainTime } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
-import { openDeriver } from '../derived-addresses.ts'
 import { positionAddresses } from './addresses.ts'
 import { dueLiquidity } from './liquidity.ts'
 import { positionFilters, scheduledLiquidity, type VestingFields, vestingSchedule } from './positions.ts'
@@ -213,20 +214,11 @@ async function burntAmong(
   positions: readonly { address: string; nftMint: string }[],
 ): Promise<BurntPosition[]> {
   if (positions.length === 0) return []
-  const [{ PublicKey }, { TOKEN_2022_PROGRAM_ID }, deriver] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    openDeriver(),
+  const places = positions.map(({ nftMint }) => [
+    nftMint,
+    positionAddresses(nftMint).positionNftAccount,
+    ...BURN_ADDRESSES.map((owner) => associatedTokenAddress(owner, nftMint, TOKEN_2022_PROGRAM)),
   ])
-  const places = await Promise.all(
-    positions.map(async ({ nftMint }) => {
-      const { positionNftAccount } = await positionAddresses(nftMint)
-      const burning = BURN_ADDRESSES.map((owner) =>
-        deriver.tokenAccount(new PublicKey(nftMint), new PublicKey(owner), TOKEN_2022_PROGRAM_ID).toBase58(),
-      )
-      return [nftMint, positionNftAccount, ...burning]
-    }),
-  )
   const accounts = await accountsAt(chain, places.flat())
   return positions.flatMap(({ address, nftMint }, i) => {
     const [mint = null, ...holders] = accounts.slice(i * ACCOUNTS_EACH, (i + 1) * ACCOUNTS_EACH)

@@ -69,11 +69,8 @@ export async function initializePool(
   accounts: Pick<TokenAccounts, 'tokenA' | 'tokenB'>,
   activationPoint?: bigint,
 ): Promise<TransactionInstruction> {
-  const [{ sdk }, asSdk, { position, positionNftAccount }] = await Promise.all([
-    loadSdk(),
-    sdkInstructions(),
-    positionAddresses(positionNft),
-  ])
+  const [{ sdk }, asSdk] = await Promise.all([loadSdk(), sdkInstructions()])
+  const { position, positionNftAccount } = positionAddresses(positionNft)
   const { FeeTimeSchedulerLinear } = sdk.BaseFeeMode
   const baseFee = sdk.getFeeTimeSchedulerParams(feeBps, feeBps, FeeTimeSchedulerLinear, 0, 0)
   const roles = {
@@ -112,33 +109,21 @@ export interface PoolPair {
 }
 
 /** Returns the accounts of the pool that does not exist yet. */
-export async function freshPool({
+export function freshPool({
   mint,
   program = TOKEN_PROGRAM,
   quote = WRAPPED_SOL,
   quoteProgram = TOKEN_PROGRAM,
-}: PoolPair): Promise<PoolAccounts & { baseFeeMode: number }> {
-  const address = await dammV2PoolAddress({ mint, quote })
+}: PoolPair): PoolAccounts & { baseFeeMode: number } {
+  const address = dammV2PoolAddress({ mint, quote })
   return {
     address,
     tokenAMint: mint,
     tokenBMint: quote,
-    tokenAVault: await vaultAddress(mint, address),
-    tokenBVault: await vaultAddress(quote, address),
+    tokenAVault: vaultAddress(mint, address),
+    tokenBVault: vaultAddress(quote, address),
     tokenAProgram: program,
     tokenBProgram: quoteProgram,
     baseFeeMode: 0,
   }
-}
-
-/** The fees remain claimable, but the liquidity can never be withdrawn. */
-export async function lockPosition(
-  { creator, positionNft }: Pick<SingleSidedLaunch, 'creator' | 'positionNft'>,
-  pool: Pick<PoolAccounts, 'address'>,
-  liquidity: bigint,
-): Promise<TransactionInstruction> {
-  const { position, positionNftAccount } = await positionAddresses(positionNft)
-  const roles = { pool: pool.address, position, position_nft_account: positionNftAccount, signer: creator }
-  const terms = { permanent_lock_liquidity: liquidity }
-  return (await sdkInstructions())(DAMM_V2.instruction('permanent_lock_position', roles, terms))
 }

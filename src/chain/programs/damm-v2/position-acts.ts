@@ -53,7 +53,8 @@ export interface PositionOpening extends Omit<LiquidityAddition, 'position'> {
 
 /** Opens a position of the payer, and adds its first liquidity. */
 export async function buildPositionOpening(input: PositionOpening): Promise<UnsignedTransaction> {
-  const [sdk, position] = await Promise.all([sdkInstructions(), positionAddresses(input.nftMint)])
+  const sdk = await sdkInstructions()
+  const position = positionAddresses(input.nftMint)
   const { payer } = input
   const roles = {
     ...positionRoles({ ...input, position }),

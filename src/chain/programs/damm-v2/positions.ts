@@ -126,14 +126,12 @@ export async function poolOfPosition(node: NodeCalls, position: string): Promise
 export async function readPositions(node: NodeCalls, pool: string, owner: string): Promise<DammV2Position[]> {
   const { sdk } = await loadSdk()
   const held = await readPositionNfts(node, owner)
-  const candidates = await Promise.all(
-    held.map(async ({ address, token }) => ({
-      position: (await positionAddresses(token.mint)).position,
-      nftMint: token.mint,
-      positionNftAccount: address,
-      token,
-    })),
-  )
+  const candidates = held.map(({ address, token }) => ({
+    position: positionAddresses(token.mint).position,
+    nftMint: token.mint,
+    positionNftAccount: address,
+    token,
+  }))
   const positions: DammV2Position[] = []
   // The pool is read even without candidates, to distinguish a missing pool from one without positions.
   for (const part of candidates.length === 0 ? [[]] : chunksOf(candidates, POSITIONS_PER_CALL)) {

@@ -7,8 +7,8 @@ import type { PairPool } from '../../../solana/raise-due.ts'
 import { FULL_RANGE, type RaisePool } from '../../../solana/raise-pool.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
-import { dammV2PoolAddress } from './addresses.ts'
-import { initializePool, lockPosition } from './opening.ts'
+import { dammV2PoolAddress, positionAddresses } from './addresses.ts'
+import { initializePool } from './opening.ts'
 import { liquidityAddition, permanentLock } from './position-acts.ts'
 import { type DammV2Position, readPositions } from './positions.ts'
 import { readTogether } from './state.ts'
@@ -40,11 +40,7 @@ export async function openRaisedPool(opening: RaisedPoolOpening): Promise<Transa
   const accounts = await tokenAccounts(pool, creator)
   const wrapped = wraps ? await wrapping(creator, pool.tokenBMint, accounts.tokenB, of.quote) : []
   const opened = await initializePool(opening, pool, { ...FULL_RANGE, ...of }, accounts, activationPoint)
-  return [
-    ...wrapped,
-    opened,
-    ...(of.locked > 0n ? [await lockPosition({ creator, positionNft }, pool, of.locked)] : []),
-  ]
+  return [...wrapped, opened, ...(await locking({ creator, pool, of, position: positionAddresses(positionNft) }))]
 }
 
 interface RaisedPoolAddition extends RaisedPool {
@@ -56,9 +52,14 @@ export async function addToRaisedPool(addition: RaisedPoolAddition): Promise<Tra
   const { creator, pool, of, position } = addition
   const [sdk, accounts] = await Promise.all([sdkInstructions(), tokenAccounts(pool, creator)])
   const maximum = { amountA: of.tokens, amountB: of.quote }
-  const own = { payer: creator, pool, position }
-  const added = sdk(liquidityAddition({ ...own, liquidity: of.liquidity, maximum }, accounts))
-  return of.locked === 0n ? [added] : [added, sdk(permanentLock({ ...own, liquidity: of.locked }))]
+  const added = liquidityAddition({ payer: creator, pool, position, liquidity: of.liquidity, maximum }, accounts)
+  return [sdk(added), ...(await locking(addition))]
+}
+
+/** Locks the planned part of the liquidity for good. */
+async function locking({ creator: payer, pool, of, position }: RaisedPoolAddition): Promise<TransactionInstruction[]> {
+  const liquidity = of.locked
+  return liquidity === 0n ? [] : [permanentLock({ payer, pool, position, liquidity })].map(await sdkInstructions())
 }
 
 /**
@@ -69,7 +70,7 @@ export async function readPairPool(
   node: NodeCalls,
   { mint, quote, creator }: { mint: string; quote: string; creator: string },
 ): Promise<PairPool | null> {
-  const address = await dammV2PoolAddress({ mint, quote })
+  const address = dammV2PoolAddress({ mint, quote })
   const { accounts } = await readTogether(node, 'Reading the pool of a raise', [address])
   const fields = DAMM_V2.decode('pool', accounts[0] ?? null)
   if (fields === null) return null

@@ -1,5 +1,8 @@
 /** Builds the transactions of a lock. */
 import type { TransactionInstruction } from '@solana/web3.js'
+import { addressBytes } from '../../../solana/addresses.ts'
+import { utf8 } from '../../../solana/bytes.ts'
+import { deriveAddress } from '../../../solana/program-addresses.ts'
 import {
   type Escrow,
   JUPITER_LOCK,
@@ -9,7 +12,7 @@ import {
 } from '../../../solana/programs/jupiter-lock.ts'
 import { openingInstruction } from '../../../solana/token-acts.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { addressOfKey, associatedAccounts, openDeriver } from '../derived-addresses.ts'
+import { associatedAccounts } from '../derived-addresses.ts'
 import { memoInstruction } from '../memos.ts'
 import { deriveProgramAddress } from '../pdas.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
@@ -29,16 +32,11 @@ export const LOCK_UNITS = {
 } as const
 
 /** Returns the address of the lock of a base, which signs its creation. */
-export async function escrowAddress(base: string): Promise<string> {
-  return (await deriveProgramAddress('gold_lock', { user: base })).address
-}
+export const escrowAddress = (base: string): string => deriveProgramAddress('gold_lock', { user: base }).address
 
 /** Returns the address of the account with the texts of a lock. */
-export async function textsAddress(escrow: string): Promise<string> {
-  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-  const seeds = [Buffer.from('escrow_metadata'), new PublicKey(escrow).toBytes()]
-  return addressOfKey(deriver.find(seeds, new PublicKey(JUPITER_LOCK.id))[0])
-}
+export const textsAddress = (escrow: string): string =>
+  deriveAddress(JUPITER_LOCK.id, utf8('escrow_metadata'), addressBytes(escrow)).address
 
 type LockAt = Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>
 
@@ -54,12 +52,9 @@ export type LockActs = Awaited<ReturnType<typeof lockActs>>
 
 /** The instructions of each act. The parties are addresses; each has its associated token account. */
 async function lockActs(lock: LockAt) {
-  const [sdk, tokens, escrow_metadata] = await Promise.all([
-    sdkInstructions(),
-    associatedAccounts(lock),
-    textsAddress(lock.address),
-  ])
-  const { program: token_program, accountOf } = tokens
+  const sdk = await sdkInstructions()
+  const { program: token_program, accountOf } = associatedAccounts(lock)
+  const escrow_metadata = textsAddress(lock.address)
   const { address: escrow, mint: token_mint } = lock
   const at = { escrow, escrow_token: accountOf(escrow), escrow_metadata, token_mint, token_program }
   /** Opens the associated token account of a wallet if it is missing; the payer pays its rent. */

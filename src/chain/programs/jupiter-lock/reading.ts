@@ -138,7 +138,7 @@ async function tokensHeld(chain: Pick<Chain, 'call'>, escrows: readonly Escrow[]
   const nextTurn = turnsOf(TURN_MS)
   const addresses: string[] = []
   for (const escrow of escrows) {
-    addresses.push((await associatedAccounts(escrow)).accountOf(escrow.address))
+    addresses.push(associatedAccounts(escrow).accountOf(escrow.address))
     await nextTurn()
   }
   const accounts = await accountsAt(chain, addresses)
@@ -170,9 +170,9 @@ export async function readAroundLock(
   lock: Pick<Escrow, 'address' | 'mint' | 'tokenProgram'>,
   wallets: readonly string[] = [],
 ): Promise<AroundLock> {
-  const { accountOf } = await associatedAccounts(lock)
+  const { accountOf } = associatedAccounts(lock)
   const tokens = [lock.address, ...wallets].map(accountOf)
-  const places = [CLOCK_SYSVAR, lock.mint, lock.address, await textsAddress(lock.address), ...tokens]
+  const places = [CLOCK_SYSVAR, lock.mint, lock.address, textsAddress(lock.address), ...tokens]
   const [clock, mint, escrow, metadata, ...accounts] = await accountsAt(node, places)
   const [held, ...paid] = tokens.map((address, i): UnlockAccount => {
     const account = accounts[i] ?? null
@@ -213,10 +213,9 @@ export async function readBeforeLock(
   node: NodeCalls,
   { user, mint, base = user }: { user: string; mint: string; base?: string },
 ): Promise<BeforeLock> {
-  const address = await escrowAddress(base)
-  const accountIn = async (tokenProgram: TokenProgram) =>
-    (await associatedAccounts({ mint, tokenProgram })).accountOf(user)
-  const places = { spl: await accountIn('spl'), token2022: await accountIn('token2022') }
+  const address = escrowAddress(base)
+  const accountIn = (tokenProgram: TokenProgram) => associatedAccounts({ mint, tokenProgram }).accountOf(user)
+  const places = { spl: accountIn('spl'), token2022: accountIn('token2022') }
   const accounts = await accountsAt(node, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
   const token = await decodeTokenState(mint, accounts[2] ?? null, null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]

@@ -1,4 +1,6 @@
 /** Derives the addresses of an airdrop, its vault and its claim records in the merkle distributor. */
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
+import { TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { deriveProgramAddress } from '../pdas.ts'
 
 export { claimStatusAddress } from '../pdas.ts'
@@ -10,14 +12,12 @@ export interface AirdropKey {
   airdropCount: number
 }
 
-export async function distributorAddress({ mint, airdropCount }: AirdropKey): Promise<string> {
-  return (await deriveProgramAddress('merkle_distributor', { mint, airdrop_count: airdropCount })).address
-}
+export const distributorAddress = ({ mint, airdropCount }: AirdropKey): string =>
+  deriveProgramAddress('merkle_distributor', { mint, airdrop_count: airdropCount }).address
 
 /**
  * Returns the associated token account of SPL Token, which for a distributor is its vault. The owner may be off the
  * curve.
  */
-export async function tokenAccountAddress(mint: string, owner: string): Promise<string> {
-  return (await deriveProgramAddress('ata', { owner, mint, token_program: 'spl' })).address
-}
+export const tokenAccountAddress = (mint: string, owner: string): string =>
+  associatedTokenAddress(owner, mint, TOKEN_PROGRAM)

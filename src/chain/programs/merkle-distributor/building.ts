@@ -2,8 +2,11 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { bytesOfHex } from '../../../solana/bytes.ts'
+import { TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { CLAIM_STATUS_BYTES, MERKLE_DISTRIBUTOR } from '../../../solana/programs/merkle-distributor.ts'
+import { TOKEN } from '../../../solana/programs/token.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
+import { openingInstruction } from '../../../solana/token-acts.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import type { MaybeAccount } from '../../reads/node-reads.ts'
 import { rentFor } from '../../reads/rpc-reads.ts'
@@ -95,32 +98,18 @@ export function requireRoomForProof(hashes: number, version: 0 | 1): void {
   })
 }
 
-/** Makes instructions from addresses. */
-async function instructionMakers() {
-  const [{ PublicKey }, spl, sdk] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    sdkInstructions(),
-  ])
-  const key = (address: string) => new PublicKey(address)
-  return {
-    sdk,
-    /** Opens the associated token account of an owner if it is missing; the payer pays its rent. */
-    open: (payer: string, account: string, owner: string, mint: string) =>
-      spl.createAssociatedTokenAccountIdempotentInstruction(key(payer), key(account), key(owner), key(mint)),
-    /** Moves tokens out of the payer's token account. */
-    deposit: (payer: string, from: string, to: string, { mint, deposit, decimals }: Creation) =>
-      spl.createTransferCheckedInstruction(key(from), key(mint), key(to), key(payer), deposit, decimals),
-  }
-}
+/** Opens the associated token account of an owner if it is missing; the payer pays its rent. */
+const opening = (payer: string, account: string, wallet: string, mint: string) =>
+  openingInstruction({ payer, account, wallet, mint, program: TOKEN_PROGRAM })
 
 /** The payer becomes the admin, and its associated token account the receiver of the clawback. */
 export async function buildCreation(input: Creation): Promise<UnsignedTransaction> {
-  const { payer, mint } = input
-  const make = await instructionMakers()
-  const distributor = await distributorAddress(input)
-  const vault = await tokenAccountAddress(mint, distributor)
-  const receiver = await tokenAccountAddress(mint, payer)
+  const { payer, mint, decimals, deposit: amount } = input
+  const sdk = await sdkInstructions()
+  const distributor = distributorAddress(input)
+  const vault = tokenAccountAddress(mint, distributor)
+  const receiver = tokenAccountAddress(mint, payer)
+  const deposit = { source: receiver, mint, destination: vault, authority: payer, signers: [] }
   const creation = MERKLE_DISTRIBUTOR.instruction(
     'new_distributor',
     { distributor, clawback_receiver: receiver, mint, token_vault: vault, admin: payer },
@@ -134,11 +123,14 @@ export async function buildCreation(input: Creation): Promise<UnsignedTransactio
       clawback_start_ts: input.clawbackAt,
     },
   )
-  return compileUnsigned(input, [
-    ...(input.opensReceiver ? [make.open(payer, receiver, payer, mint)] : []),
-    make.sdk(creation),
-    ...(input.deposit > 0n ? [make.deposit(payer, receiver, vault, input)] : []),
-  ])
+  return compileUnsigned(
+    input,
+    [
+      ...(input.opensReceiver ? [opening(payer, receiver, payer, mint)] : []),
+      creation,
+      ...(amount > 0n ? [TOKEN.instruction('transferChecked', deposit, { amount, decimals })] : []),
+    ].map(sdk),
+  )
 }
 
 /** The payer is the claimer and the only signer. */
@@ -165,19 +157,19 @@ export async function claimInstructions(
   }: Omit<DistributorClaim, Exclude<keyof Envelope, 'payer'>>,
   claimer: string,
 ): Promise<TransactionInstruction[]> {
-  const make = await instructionMakers()
+  const sdk = await sdkInstructions()
   const accounts = {
     distributor,
-    claim_status: await claimStatusAddress(distributor, claimer),
-    from: await tokenAccountAddress(mint, distributor),
-    to: await tokenAccountAddress(mint, claimer),
+    claim_status: claimStatusAddress(distributor, claimer),
+    from: tokenAccountAddress(mint, distributor),
+    to: tokenAccountAddress(mint, claimer),
     claimant: claimer,
   }
   return [
-    ...(opensAccount ? [make.open(payer, accounts.to, claimer, mint)] : []),
-    ...(leaf === null ? [] : [make.sdk(MERKLE_DISTRIBUTOR.instruction('new_claim', accounts, provenAmounts(leaf)))]),
-    ...(takesVested ? [make.sdk(MERKLE_DISTRIBUTOR.instruction('claim_locked', accounts, {}))] : []),
-  ]
+    ...(opensAccount ? [opening(payer, accounts.to, claimer, mint)] : []),
+    ...(leaf === null ? [] : [MERKLE_DISTRIBUTOR.instruction('new_claim', accounts, provenAmounts(leaf))]),
+    ...(takesVested ? [MERKLE_DISTRIBUTOR.instruction('claim_locked', accounts, {})] : []),
+  ].map(sdk)
 }
 
 const provenAmounts = ({ amount, locked, proof }: DistributorLeaf) => ({
@@ -189,13 +181,16 @@ const provenAmounts = ({ amount, locked, proof }: DistributorLeaf) => ({
 /** The payer signs as the caller, which can be anyone after the clawback time. Only the stored receiver gets tokens. */
 export async function buildClawback(input: Clawback): Promise<UnsignedTransaction> {
   const { payer, distributor, mint, receiver, opensReceiverFor } = input
-  const make = await instructionMakers()
-  const from = await tokenAccountAddress(mint, distributor)
+  const sdk = await sdkInstructions()
+  const from = tokenAccountAddress(mint, distributor)
   const accounts = { distributor, from, to: receiver, claimant: payer }
-  return compileUnsigned(input, [
-    ...(opensReceiverFor === null ? [] : [make.open(payer, receiver, opensReceiverFor, mint)]),
-    make.sdk(MERKLE_DISTRIBUTOR.instruction('clawback', accounts, {})),
-  ])
+  return compileUnsigned(
+    input,
+    [
+      ...(opensReceiverFor === null ? [] : [opening(payer, receiver, opensReceiverFor, mint)]),
+      MERKLE_DISTRIBUTOR.instruction('clawback', accounts, {}),
+    ].map(sdk),
+  )
 }
 
 /** Returns the lamports that a claim status, and a token account if it is opened, lack for their rent. */

@@ -1,5 +1,6 @@
 /** Finds lamports of a wallet beyond the rent minimum, in its token accounts and mints. */
 import type { ReclaimFault } from '../../../api/rent-reclaims.ts'
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { OPTION_TAG_BYTES } from '../../../solana/programs/field-types.ts'
 import { TOKEN } from '../../../solana/programs/token.ts'
@@ -73,9 +74,8 @@ export async function readReclaimable(
     ),
     readMintsByAuthority(chain, wallet, knownMints),
   ])
-  const isAssociated = closesEmpty ? await associatedCheck(wallet) : null
   const judged = tokens.flatMap((each) =>
-    each.accounts.map((account) => judgeAccount(account, wallet, { minimum: minimumOf(account.space), isAssociated })),
+    each.accounts.map((account) => judgeAccount(account, wallet, { minimum: minimumOf(account.space), closesEmpty })),
   )
   const excessMints = mints.accounts.flatMap((mint) => withdrawalFrom(mint, minimumOf(mint.space)))
   return {
@@ -87,18 +87,17 @@ export async function readReclaimable(
 }
 
 /** Whether an account is the associated one of the wallet and its mint. */
-type AssociatedCheck = (account: { address: string; program: string; mint: string }) => boolean
 
 interface Judgement {
   returns: ReclaimableAccount[]
   stays: LeftOutAccount[]
 }
 
-/** Decides what returns from a token account. Without `isAssociated` it is not closed. */
+/** Decides what returns from a token account. It is closed only if `closesEmpty` says so. */
 function judgeAccount(
   account: OwnTokenAccount,
   wallet: string,
-  { minimum, isAssociated }: { minimum: bigint; isAssociated: AssociatedCheck | null },
+  { minimum, closesEmpty }: { minimum: bigint; closesEmpty: boolean },
 ): Judgement {
   const { address, program, lamports, state } = account
   const shared = { address, program, kind: 'token_account', mint: state.mint, minimum } as const
@@ -106,9 +105,8 @@ function judgeAccount(
   const isNative = state.nativeReserve !== null
   const returns: ReclaimableAccount[] =
     excess > 0n && !isNative ? [{ ...shared, action: 'withdraw', lamports: excess }] : []
-  if (isAssociated === null || state.amount > 0n)
-    return { returns, stays: isNative ? wrappedExcess(account, minimum) : [] }
-  const reason = closingFault(account, wallet, isAssociated)
+  if (!closesEmpty || state.amount > 0n) return { returns, stays: isNative ? wrappedExcess(account, minimum) : [] }
+  const reason = closingFault(account, wallet)
   if (reason === null) return { returns: [{ ...shared, action: 'close', lamports }], stays: [] }
   return { returns, stays: [{ address, reason, lamports: isNative || excess < 0n ? lamports : minimum }] }
 }
@@ -129,32 +127,16 @@ function wrappedExcess({ address, lamports, state }: OwnTokenAccount, minimum: b
 }
 
 /** Returns why an empty token account is not closed, or null. */
-function closingFault(
-  { address, program, data, state }: OwnTokenAccount,
-  wallet: string,
-  isAssociated: AssociatedCheck,
-): ReclaimFault | null {
+function closingFault({ address, program, data, state }: OwnTokenAccount, wallet: string): ReclaimFault | null {
   if (state.closeAuthority !== null && state.closeAuthority !== wallet) return 'close_authority'
   // Its owner could not thaw a new one.
   if (state.state === 'frozen') return 'frozen'
   if (withheldFee(data) > 0n) return 'withheld_fees'
   if (hasHiddenAmounts(data)) return 'confidential'
   // Only an associated account can be opened again at its address, to which payments may still be on their way.
-  if (state.mint !== WRAPPED_SOL && !isAssociated({ address, program, mint: state.mint })) return 'not_associated'
+  const isAssociated = address === associatedTokenAddress(wallet, state.mint, program)
+  if (state.mint !== WRAPPED_SOL && !isAssociated) return 'not_associated'
   return null
-}
-
-async function associatedCheck(wallet: string): Promise<AssociatedCheck> {
-  const [{ PublicKey }, { openDeriver }] = await Promise.all([
-    import('@solana/web3.js'),
-    import('../derived-addresses.ts'),
-  ])
-  const [deriver, owner] = [await openDeriver(), new PublicKey(wallet)]
-  const keys = new Map([TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((program) => [program, new PublicKey(program)]))
-  return ({ address, program, mint }) => {
-    const key = keys.get(program)
-    return key !== undefined && deriver.tokenAccount(new PublicKey(mint), owner, key).toBase58() === address
-  }
 }
 
 interface OwnMint {

@@ -55,7 +55,7 @@ export async function readReceivers(
   node: NodeCalls,
   { mint, tokenProgram, wallets }: { mint: string; tokenProgram: TokenProgram; wallets: readonly string[] },
 ): Promise<TokenReceiver[]> {
-  const { accountOf } = await associatedAccounts({ mint, tokenProgram })
+  const { accountOf } = associatedAccounts({ mint, tokenProgram })
   const derived: Pick<TokenReceiver, 'wallet' | 'tokenAccount'>[] = []
   for (const [i, wallet] of wallets.entries()) {
     if (i > 0 && i % WALLETS_PER_TURN === 0) await nextTurn()
