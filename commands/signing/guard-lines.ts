@@ -53,7 +53,10 @@ function unitsText(units: bigint, account: string, changes: Simulation['balance_
 
 function missingTexts({ guards, reported }: ShownGuards): string[] {
   const what = guards.length === 0 ? 'not guarded' : 'not all is guarded'
-  if (reported?.reason) return [`${what}: ${printable(reported.text ?? reported.reason)} (reported by the API)`]
+  if (reported?.reason) {
+    const why = printable(reported.text ?? reported.reason).replace('`tx_version`', '--tx-version')
+    return [`${what}: ${why} (reported by the API)`]
+  }
   if (guards.length > 0) return []
   if (reported === undefined) return ['not guarded: the API is older']
   return [reported.state === 'none' ? 'not needed' : 'not guarded, although the API says that it is']

@@ -1098,9 +1098,9 @@ const LACKS_INSTRUCTION = expect.stringMatching(/^its simulation fails, .*: Inst
 const CANNOT_BE_GUARDED: Readonly<Record<string, unknown>> = {
   'pools create': NOT_SIMULATED,
   'pools migrate':
-    'they need 43 bytes more than the transaction has room for: send tx_version 1, or do less in one transaction',
+    'they need 43 bytes more than the transaction has room for: send --tx-version 1, or do less in one transaction',
   'raises create':
-    'they need 9 bytes more than the transaction has room for: send tx_version 1, or do less in one transaction',
+    'they need 9 bytes more than the transaction has room for: send --tx-version 1, or do less in one transaction',
   // The program cached here is older than delegates.
   'fees delegate grant': LACKS_INSTRUCTION,
   'fees delegate revoke': LACKS_INSTRUCTION,

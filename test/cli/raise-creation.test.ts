@@ -54,6 +54,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
     expect(shown).toMatch(/^ {2}locked +100 % +100 % +0 %$/m)
     expect(shown).toMatch(/nothing on chain makes the creator open a pool: buyers trust the key/)
     expect(shown).toContain('checked   here: this raise has these terms')
+    expect(shown).toMatch(/not all is guarded: .* send --tx-version 1, or do less/)
     const table = shown.split('\n').filter((line) => /^ {2}(raised|pool|price|SOL spent|tokens back)/.test(line))
     expect(table.length).toBeGreaterThan(4)
     for (const line of table) expect(line.length).toBeLessThanOrEqual(80)

@@ -42,7 +42,7 @@ const REASONS: Readonly<Record<UnguardedReason, (guarding: Guarding) => string>>
       : `its simulation fails, so nobody knows what it takes: ${failure}`,
   no_room: ({ missingBytes }) =>
     missingBytes !== null
-      ? `they need ${missingBytes} bytes more than the transaction has room for: send tx_version 1, or do less in one transaction`
+      ? `they need ${missingBytes} bytes more than the transaction has room for: send \`tx_version\` 1, or do less in one transaction`
       : 'the transaction names too many accounts for them: do less in one transaction',
   no_lamports: () => 'the fee payer has too little SOL left to lend them the rent of their memory',
   fails: () => 'it fails with them: the fee payer lacks their rent meanwhile, or there is too much in one transaction',
