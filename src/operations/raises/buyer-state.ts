@@ -2,14 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import { BUYER_ACTS } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
-import {
-  buyerCan,
-  type DepositBound,
-  raiseStateAt,
-  readOpening,
-  readRaiseOfBuyer,
-  roundOf,
-} from '../../chain/programs/presale/index.ts'
+import { buyerCan, type DepositBound, raiseStateAt, readOpening, roundOf } from '../../chain/programs/presale/index.ts'
 import type { Context } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
 import { uncapitalized } from '../../platform/printable.ts'
@@ -17,7 +10,7 @@ import { tokenText } from '../../solana/amounts.ts'
 import { isoSeconds, unlockText } from '../../solana/lock-schedule.ts'
 import { fault } from '../locks/checks.ts'
 import { findAllowance } from './admission.ts'
-import { noRaise, type Sale } from './require-raise.ts'
+import { readSales, type Sale } from './require-raise.ts'
 
 type Routes = Api['raises']
 
@@ -27,19 +20,16 @@ export async function getBuyer(
   context: Context,
   { id, wallet }: Input<Routes['buyer']>,
 ): Promise<Result<Routes['buyer']>> {
-  const { chain } = context
-  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
-  if (raise === null) throw noRaise(chain, id)
-  const opening = raise.allowlist === 'merkle' ? await readOpening(chain, id) : null
+  const { raise, at, sales } = await readSales(context, id, wallet)
+  const opening = raise.allowlist === 'merkle' ? await readOpening(context.chain, id) : null
   const rounds = await Promise.all(
-    raise.rounds.map(async (_, round) => {
-      const sale = { raise, round, escrow: escrows[round] ?? null, at: BigInt(at.unixSeconds), epoch: at.epoch }
-      const found = opening && (await findAllowance(context, id, { wallet, round: round + 1 }))
+    sales.map(async (sale) => {
+      const found = opening && (await findAllowance(context, id, { wallet, round: sale.round + 1 }))
       return roundRecord(sale, found && { cap: found.cap, isOpen: typeof opening?.roots[found.version] === 'string' })
     }),
   )
   const can = BUYER_ACTS.filter((act) => rounds.some((round) => round[`can_${act}`] !== '0'))
-  return { id, wallet, state: raiseStateAt(raise, BigInt(at.unixSeconds)), rounds, can }
+  return { id, wallet, state: raiseStateAt(raise, at), rounds, can }
 }
 
 /** `listed` is what the stored allowlist says. */

@@ -1,5 +1,6 @@
 /** What a buyer of a raise can do: deposit, withdraw, claim, take back. Each transaction is paid and signed by the buyer. */
 import type { Api } from '../../api/index.ts'
+import type { Input } from '../../api/route.ts'
 import {
   buyerCan,
   claimInstruction,
@@ -12,7 +13,6 @@ import {
   RAISE_UNITS,
   raiseEscrowAddress,
   raiseStateAt,
-  readRaiseOfBuyer,
   refundInstruction,
   roundOf,
   tokensOf,
@@ -43,7 +43,7 @@ import { admissionOf } from './admission.ts'
 import { nextClaim, noDeposit, noPayout } from './buyer-state.ts'
 import { heldPowers, requirePlainQuote } from './mints.ts'
 import { type Purse, readPurse, requireMovable, type Side } from './purse.ts'
-import { noRaise, onRaise, type Sale } from './require-raise.ts'
+import { onRaise, readSales, type Sale } from './require-raise.ts'
 
 export { getBuyer } from './buyer-state.ts'
 
@@ -56,23 +56,18 @@ interface Found {
 }
 
 /** Throws not_found without a raise, bad_request for a round that it does not have. */
-async function requireBuyer(
-  { chain }: Context,
-  { id, buyer, round }: { id: string; buyer: string; round: number },
-): Promise<Found> {
-  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, buyer)
-  if (raise === null) throw noRaise(chain, id)
-  if (raise.rounds[round - 1] === undefined) {
-    const rounds = raise.rounds.length === 1 ? 'only one round' : `${raise.rounds.length} rounds`
-    throw fault('round', `round: the raise ${id} has ${rounds}`, { rounds: raise.rounds.length })
-  }
-  const escrow = escrows[round - 1] ?? null
-  const sale = { raise, round: round - 1, escrow, at: BigInt(at.unixSeconds), epoch: at.epoch }
-  return { sale, purse: await readPurse(chain, raise, buyer) }
+async function requireBuyer(context: Context, { id, buyer, round }: Asked): Promise<Found> {
+  const { raise, sales } = await readSales(context, id, buyer)
+  const sale = sales[round - 1]
+  if (sale !== undefined) return { sale, purse: await readPurse(context.chain, raise, buyer) }
+  const rounds = sales.length === 1 ? 'only one round' : `${sales.length} rounds`
+  throw fault('round', `round: the raise ${id} has ${rounds}`, { rounds: sales.length })
 }
 
+type Asked = Pick<Input<Routes['deposit']>, 'id' | 'buyer' | 'round'>
+
 /** The same with deposits, which must be there. */
-async function requireDeposit(context: Context, asked: { id: string; buyer: string; round: number }) {
+async function requireDeposit(context: Context, asked: Asked) {
   const { id, buyer, round } = asked
   const { sale, purse } = await requireBuyer(context, asked)
   const { escrow } = sale

@@ -30,13 +30,7 @@ interface Reading {
   raise: Raise | null
   at: ChainTime
 }
-
-interface Step {
-  changes: Partial<RaiseRow>
-  /** Whether something is due that the worker does. */
-  settles: boolean
-  slot: number
-}
+type Step = Awaited<ReturnType<typeof stepOf>>
 
 /** Runs one round over the raises that are due. Throws as `follow` does. */
 export async function followRaises(services: WorkerServices, options: RaiseRoundOptions = {}): Promise<void> {
@@ -50,10 +44,8 @@ export async function followRaises(services: WorkerServices, options: RaiseRound
         : [],
     perRead: RAISES_PER_CALL,
     async read(rows) {
-      const { at, raises } = await readRaises(
-        chain,
-        rows.map(({ id }) => id),
-      )
+      const ids = rows.map(({ id }) => id)
+      const { at, raises } = await readRaises(chain, ids)
       return raises.map((raise) => ({ raise, at }))
     },
     decide: (row, reading) => stepOf(services, row, reading),
@@ -62,10 +54,9 @@ export async function followRaises(services: WorkerServices, options: RaiseRound
       const { id } = row
       await updateRaise(tx, id, changes)
       if (settles) due.push({ id, slot })
-      const { pool_address } = changes
-      return pool_address == null || row.pool_address !== null
-        ? []
-        : addRaisePool(services, tx, pool_address, row, { slot })
+      const { pool_address = null } = changes
+      const isNew = pool_address !== null && row.pool_address === null
+      return isNew ? addRaisePool(services, tx, pool_address, row, { slot }) : []
     },
     postpone: (tx, { id }, next_check_at) => updateRaise(tx, id, { next_check_at }),
   }
@@ -76,9 +67,12 @@ export async function followRaises(services: WorkerServices, options: RaiseRound
   }
 }
 
-async function stepOf({ chain, clock }: WorkerServices, row: RaiseRow, { raise, at }: Reading): Promise<Step> {
+/** What is written, and whether something is due that the worker does. */
+async function stepOf({ chain, clock }: WorkerServices, row: RaiseRow, { raise, at }: Reading) {
   const times = { chainSeconds: at.unixSeconds, now: clock.now() }
-  if (raise === null) return { changes: { next_check_at: unseenLook(row, times) }, settles: false, slot: at.slot }
+  const { slot } = at
+  const unseen: Partial<RaiseRow> = { next_check_at: unseenLook(row, times) }
+  if (raise === null) return { changes: unseen, settles: false, slot }
   const plan = planOf(row)
   const settles = row.settle === 1
   const isOpening = plan !== null && row.pool_address === null
@@ -86,7 +80,7 @@ async function stepOf({ chain, clock }: WorkerServices, row: RaiseRow, { raise, 
   const pool_address = row.pool_address ?? (settlement === null ? null : openedPool(settlement))
   const state = rowStateOf(raise, times, { ...row, pool_address })
   const isDue = settles && settlement !== null && (settlement.due.acts.length > 0 || settlement.due.blocked !== null)
-  return { changes: { ...state, pool_address }, settles: isDue, slot: at.slot }
+  return { changes: { ...state, pool_address }, settles: isDue, slot }
 }
 
 /** The planned pool, once it has what it should have at this time. */

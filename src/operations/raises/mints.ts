@@ -73,14 +73,8 @@ export function heldPowers({ mint, mintAuthority, freezeAuthority, extensions }:
   const holders = { mint: mintAuthority, freeze: freezeAuthority, transfer_fee_config, transfer_hook }
   return (Object.keys(POWERS) as (keyof typeof POWERS)[]).flatMap((power) => {
     const holder = holders[power] ?? null
-    if (holder === null) return []
-    return [
-      {
-        power,
-        holder,
-        text: `${holder} holds the ${TOKEN_AUTHORITIES[power].name} of ${mint}, and could ${POWERS[power]}`,
-      },
-    ]
+    const text = `${holder} holds the ${TOKEN_AUTHORITIES[power].name} of ${mint}, and could ${POWERS[power]}`
+    return holder === null ? [] : [{ power, holder, text }]
   })
 }
 
@@ -104,22 +98,14 @@ export function vaultBytes({ extensions }: OnChainToken): number {
 /** Bytes of an associated token account of Token-2022 without further extensions. */
 const ASSOCIATED_BYTES = 170
 
-interface Needed {
-  payer: string
-  creator: string
-  deposit: bigint
-  /** What the plan of the pool needs of the creator. */
-  reserve: bigint
-}
-
 /**
- * Returns the account that pays the tokens, and warnings. Throws bad_request if the payer lacks them, with the reserve if
- * it is the creator.
+ * Returns the account that pays the tokens, and warnings. `reserve` is what the plan of the pool needs of the creator.
+ * Throws bad_request if the payer lacks the deposit, with the reserve if it is the creator.
  */
 export async function requireTokens(
   { chain }: Pick<Context, 'chain'>,
   token: OnChainToken,
-  { payer, creator, deposit, reserve }: Needed,
+  { payer, creator, deposit, reserve }: { payer: string; creator: string; deposit: bigint; reserve: bigint },
 ): Promise<{ from: string; warnings: string[] }> {
   const { mint } = token
   const { accountOf } = associatedAccounts(token)

@@ -1,6 +1,6 @@
 /** Reads raises: those recorded here, and any one from the chain. */
 import type { Api } from '../../api/index.ts'
-import type { RaiseListed, Raise as RaiseRecord } from '../../api/raises.ts'
+import type { BuyerAct, RaiseListed, Raise as RaiseRecord } from '../../api/raises.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { type Raise, type RaiseDecimals, raiseStateAt, readOpening } from '../../chain/programs/presale/index.ts'
 import { readMultisig } from '../../chain/programs/squads/index.ts'
@@ -46,9 +46,9 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
   const decimals = { token: token?.decimals ?? 0, quote: quote?.decimals ?? 0 }
   const isShut = raise.allowlist === 'merkle' && opening?.roots.every((root) => root === null) === true
   const now = BigInt(at.unixSeconds)
-  const creatorsDue = settlement.due.acts.map((act) => ({
-    ...{ act, by: 'creator' as const, text: settlementText(act, raise.unsold) },
-  }))
+  const by = 'creator' as const
+  const opens = { act: 'open' as const, by, text: 'Open it to its allowlist: until then nobody can deposit' }
+  const creatorsDue = settlement.due.acts.map((act) => ({ act, by, text: settlementText(act, raise.unsold) }))
   return {
     id,
     base: raise.base,
@@ -73,7 +73,7 @@ export async function getRaise(context: Context, { id }: Input<Routes['get']>): 
     settle: row?.settle === 1,
     settle_error: row?.settle_error ?? null,
     creator_vault: vault,
-    due: [...(isShut ? openingDue(raise, now) : []), ...buyersDue(raise, now, isShut), ...creatorsDue],
+    due: [...(isShut && now < raise.endsAt ? [opens] : []), ...buyersDue(raise, now, isShut), ...creatorsDue],
     created_at: row === null ? null : isoTime(row.created_at),
   }
 }
@@ -94,31 +94,23 @@ function stateText(raise: Raise, decimals: RaiseDecimals, now: bigint): string {
   }
 }
 
-/** Before the end, a raise without a root on chain waits for its creator. */
-const openingDue = ({ endsAt }: Raise, now: bigint): RaiseRecord['due'] =>
-  now >= endsAt ? [] : [{ act: 'open', by: 'creator', text: 'Open it to its allowlist: until then nobody can deposit' }]
-
 /** What buyers in general can do; GET /v2/raises/{id}/buyers/{wallet} says it of one. */
 function buyersDue(raise: Raise, now: bigint, isShut: boolean): RaiseRecord['due'] {
-  const by = 'buyers' as const
   const state = raiseStateAt(raise, now)
-  const due: RaiseRecord['due'] = []
-  if (state === 'ongoing') {
-    const isOpen = !isShut && (raise.mode === 'pro_rata' || raise.deposited < raise.maximum)
-    const listed = raise.allowlist === 'none' ? '' : ', with a proof of the allowlist'
-    if (isOpen) due.push({ act: 'deposit', by, text: `Deposit${listed}` })
-    if (raise.withdrawable && raise.deposited > 0n) due.push({ act: 'withdraw', by, text: 'Withdraw a deposit' })
-  }
-  const first =
-    raise.releaseBps > 0 && raise.releaseAt < raise.vestingStartsAt ? raise.releaseAt : raise.vestingStartsAt
-  if (state === 'completed' && now >= first && raise.deposited > 0n && raise.claimed < raise.supply) {
-    due.push({ act: 'claim', by, text: 'Claim the tokens that are released' })
-  }
+  const takes = !isShut && (raise.mode === 'pro_rata' || raise.deposited < raise.maximum)
+  const listed = raise.allowlist === 'none' ? '' : ', with a proof of the allowlist'
+  const isEarlier = raise.releaseBps > 0 && raise.releaseAt < raise.vestingStartsAt
+  const first = isEarlier ? raise.releaseAt : raise.vestingStartsAt
+  const hasTokens = now >= first && raise.deposited > 0n && raise.claimed < raise.supply
   const isOver = state === 'completed' && raise.deposited > raise.maximum
-  if ((state === 'failed' && raise.refunded < raise.deposited) || isOver) {
-    due.push({ act: 'refund', by, text: isOver ? 'Take back what exceeds the maximum' : 'Take back what was paid' })
-  }
-  return due
+  const failed = state === 'failed' && raise.refunded < raise.deposited
+  const acts: readonly [BuyerAct, boolean, string][] = [
+    ['deposit', state === 'ongoing' && takes, `Deposit${listed}`],
+    ['withdraw', state === 'ongoing' && raise.withdrawable && raise.deposited > 0n, 'Withdraw a deposit'],
+    ['claim', state === 'completed' && hasTokens, 'Claim the tokens that are released'],
+    ['refund', failed || isOver, isOver ? 'Take back what exceeds the maximum' : 'Take back what was paid'],
+  ]
+  return acts.flatMap(([act, isDue, text]) => (isDue ? [{ act, by: 'buyers' as const, text }] : []))
 }
 
 /** The address of a vault does not lead to its multisig, which is stored with the raise or known by its proposals. */

@@ -51,9 +51,6 @@ function presentPrice({ price, deposited, maximum, supply }: Raise, decimals: Ra
   return priceText(deposited < maximum ? deposited : maximum, supply, decimals)
 }
 
-type RowState = Pick<RaiseRow, 'state' | 'deposited' | 'ends_at' | 'withdrawn' | 'next_check_at'>
-type Planned = Pick<RaiseRow, 'pool_json' | 'pool_address'>
-
 /** Deposits, and the early end of a full raise, need no transaction of ours. */
 const ONGOING_LOOK_MS = MINUTE_MS
 /** The clock of a test chain can be moved to the start at any time. */
@@ -65,16 +62,22 @@ export const LONGEST_RAISE_WAIT_MS = DAY_MS
  * What the row of a raise keeps of its account, and when to look again; null once nothing is left that the creator can
  * take, and the planned pool is open. `chainSeconds` is the chain's clock, `now` that of this machine in milliseconds.
  */
-export function rowStateOf(raise: Raise, at: { chainSeconds: number; now: number }, row: Planned): RowState {
+export function rowStateOf(
+  raise: Raise,
+  at: { chainSeconds: number; now: number },
+  row: Pick<RaiseRow, 'pool_json' | 'pool_address'>,
+) {
   const state = raiseStateAt(raise, BigInt(at.chainSeconds))
   const isOpen = state === 'failed' || row.pool_json === null || row.pool_address !== null
-  const isDone = isOpen && hasTakenAll(raise, BigInt(at.chainSeconds))
+  const isOver = state === 'completed' || state === 'failed'
+  const left = Object.values(creatorDue(raise, BigInt(at.chainSeconds))).some((amount) => amount > 0n)
   return {
     state,
     deposited: String(raise.deposited),
     ends_at: Number(raise.endsAt) * 1_000,
-    withdrawn: raise.creatorWithdrawn ? 1 : 0,
-    next_check_at: isDone ? null : at.now + Math.floor(waitOf(raise, state, at.chainSeconds * 1_000)),
+    withdrawn: raise.creatorWithdrawn ? (1 as const) : (0 as const),
+    next_check_at:
+      isOpen && isOver && !left ? null : at.now + Math.floor(waitOf(raise, state, at.chainSeconds * 1_000)),
   }
 }
 
@@ -85,10 +88,6 @@ export function unseenLook(
 ): number | null {
   if (at.chainSeconds * 1_000 >= row.ends_at) return null
   return at.now + Math.floor(Math.min(Math.max((at.now - row.created_at) / 4, MINUTE_MS), HOUR_MS))
-}
-
-function hasTakenAll(raise: Raise, at: bigint): boolean {
-  return at >= raise.endsAt && Object.values(creatorDue(raise, at)).every((amount) => amount === 0n)
 }
 
 function waitOf({ startsAt, endsAt }: Raise, state: RaiseRow['state'], at: number): number {

@@ -1,5 +1,5 @@
 /** Reads the raise that a request names, checks who may act for it, and says what all of its transactions have in common. */
-import { type Raise, type RaiseEscrow, readRaise } from '../../chain/programs/presale/index.ts'
+import { type Raise, type RaiseEscrow, readRaise, readRaiseOfBuyer } from '../../chain/programs/presale/index.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, notFound } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -7,8 +7,7 @@ import { trackingOf } from '../building.ts'
 import { fault } from '../locks/checks.ts'
 import { refusalsOf } from '../refusals.ts'
 
-/** Why there is nothing to act on. */
-export const noRaise = ({ cluster }: Services['chain'], id: string): ApiError =>
+const noRaise = ({ cluster }: Services['chain'], id: string): ApiError =>
   notFound(`There is no raise at ${id} on ${cluster.label}`, { param: 'id' })
 
 /** Throws not_found for an address without a raise. */
@@ -27,6 +26,14 @@ export interface Sale {
   /** Unix seconds of the chain. */
   at: bigint
   epoch: bigint
+}
+
+/** The rounds of a raise, and what a wallet has in each. Throws not_found for an address without a raise. */
+export async function readSales({ chain }: Pick<Services, 'chain'>, id: string, wallet: string) {
+  const { raise, escrows, at } = await readRaiseOfBuyer(chain, id, wallet)
+  if (raise === null) throw noRaise(chain, id)
+  const of = { raise, at: BigInt(at.unixSeconds), epoch: at.epoch }
+  return { ...of, sales: raise.rounds.map((_, round): Sale => ({ ...of, round, escrow: escrows[round] ?? null })) }
 }
 
 /** Throws bad_request unless the payer is the creator, whom the message names. `verb` as in `open`. */
