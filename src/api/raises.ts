@@ -24,7 +24,6 @@ const bps = (max: number) => z.int().min(0).max(max)
 const seconds = z.int().min(0).max(315_360_000)
 /** The program numbers rounds (its registries) from 0. */
 const roundNumber = z.int().min(1).max(5)
-const feeBps = bps(5000)
 const price = z
   .string()
   .regex(/^(0|[1-9][0-9]{0,18})(\.[0-9]{1,18})?$/, { error: 'must be a decimal number in digits', abort: true })
@@ -62,11 +61,14 @@ export const raisePool = z
   .openapi('RaisePool')
 export type RaisePool = z.output<typeof raisePool>
 
-const roundTerms = {
-  supply: amount.meta({ description: 'Raw units of the token that the round sells' }),
+const buyerTerms = {
   buyer_min: amount.optional().meta({ description: 'Least that one buyer pays, raw units of the quote' }),
   buyer_max: amount.optional().meta({ description: 'Most that one buyer pays, raw units of the quote' }),
-  deposit_fee_bps: feeBps.default(0).meta({ description: 'Fee of the creator on top of each deposit' }),
+  deposit_fee_bps: bps(5000).default(0).meta({ description: 'Fee of the creator on top of each deposit' }),
+}
+const roundTerms = {
+  supply: amount.meta({ description: 'Raw units of the token that the round sells' }),
+  ...buyerTerms,
 }
 
 const round = z.object({
@@ -84,9 +86,7 @@ const raiseOutcome = z
   .object({
     raised: digits.meta({ description: 'What buyers have paid, without fees' }),
     buyers_get: digits.meta({ description: 'Raw units of the token that all buyers get' }),
-    price: nullOr(z.string()).meta({
-      description: 'Whole units of the quote for a whole token; null if nothing is sold',
-    }),
+    price: nullOr(z.string()).meta({ description: 'Whole units of the quote for one token; null if none is sold' }),
     creator_gets: digits.meta({ description: 'Raw units of the quote that stay with the creator after the pool' }),
     creator_tokens: digits.meta({ description: 'Raw units of the token that return to the creator, reserve included' }),
     fees: digits.meta({ description: 'Deposit fees that the creator collects' }),
@@ -96,9 +96,7 @@ const raiseOutcome = z
     pool_quote: digits,
     pool_tokens: digits,
     pool_price: nullOr(z.string()),
-    pool_price_bps: nullOr(z.int()).meta({
-      description: 'Price of the pool in hundredths of a percent of that of the raise',
-    }),
+    pool_price_bps: nullOr(z.int()).meta({ description: 'Price of the pool as a part of that of the raise' }),
     locked_bps: z.int().meta({ description: 'Part of the liquidity that is locked for good' }),
     lamports: digits.meta({ description: 'Rent and network fees of the creator that do not come back' }),
   })
@@ -156,9 +154,7 @@ const raise = z
     fee_collected: z.boolean(),
     unsold_done: z.boolean(),
     root: nullOr(hex32).meta({ description: 'Root of the stored allowlist; null without one' }),
-    root_version: nullOr(z.int()).meta({
-      description: 'Which account of a root has it, or will have it; null without',
-    }),
+    root_version: nullOr(z.int()).meta({ description: 'Which account has it, or will have it; null without' }),
     url: nullOr(z.string()).meta({ description: 'Where proofs are, as written on chain' }),
     pool: nullOr(raisePool).meta({ description: 'The plan of the pool, as stored here; null without' }),
     pool_address: nullOr(address).meta({ description: 'The pool, once it is open' }),
@@ -200,9 +196,7 @@ const raiseCreated = eitherMode({
   id: raiseId,
   ...terms,
   deposit: digits.meta({ description: 'Raw units of the token that leave the payer' }),
-  received: digits.meta({
-    description: 'Raw units of the token that arrive for sale, without the transfer fee of the mint',
-  }),
+  received: digits.meta({ description: 'Raw units that arrive for sale, without the transfer fee of the mint' }),
   rent: digits.meta({ description: 'Lamports for the accounts' }),
   rent_kept: digits.meta({ description: 'The part of it that never comes back' }),
   preview: z.object({ best: raiseOutcome, expected: raiseOutcome, failed: raiseOutcome }),
@@ -223,9 +217,7 @@ export type RaiseAllowlist = z.output<typeof allowlistStored>
 
 const buyerRound = z.object({
   round: roundNumber,
-  cap: nullOr(digits).meta({
-    description: 'Most that the wallet may deposit; null if it is not on the stored allowlist',
-  }),
+  cap: nullOr(digits).meta({ description: 'Most that it may deposit; null if it is not on the stored allowlist' }),
   deposited: digits.meta({ description: 'Raw units of the quote, without the fee' }),
   fee: digits.meta({ description: 'Deposit fees paid' }),
   can_deposit: digits.meta({ description: 'Most that can be deposited now' }),
@@ -306,13 +298,8 @@ export const raises = {
       min: amount.meta({ description: 'Least that must be deposited, or all is refunded; raw units of the quote' }),
       max: amount.meta({ description: 'Most that is taken, raw units of the quote' }),
       starts_at: timestamp.optional().meta({ description: 'Default now; at most 30 days ahead' }),
-      ends_at: timestamp.meta({
-        description: 'From a minute to 30 days after the start',
-        example: '2026-12-31T12:00:00Z',
-      }),
-      buyer_min: roundTerms.buyer_min,
-      buyer_max: roundTerms.buyer_max,
-      deposit_fee_bps: roundTerms.deposit_fee_bps,
+      ends_at: timestamp.meta({ description: '1 minute to 30 days after the start', example: '2026-12-31T12:00:00Z' }),
+      ...buyerTerms,
       release_bps: bps(WHOLE_BPS).optional().meta({
         description:
           'Part of the tokens that buyers get at once. Default all of it; nothing with a lock, with vesting, or with a plan of a pool, so that nobody else can open the pool',
@@ -433,9 +420,7 @@ export const raises = {
       amount: digits,
       fee: digits.meta({ description: 'Deposit fee on top; a withdrawal does not return it' }),
       buys: digits.meta({ description: 'Raw units of the token by the present state' }),
-      rent: digits.meta({
-        description: 'Lamports for the account of the buyer, which the last claim or refund returns',
-      }),
+      rent: digits.meta({ description: 'Lamports for its account, which the last claim or refund returns' }),
       warnings: warningsField,
     }).openapi('RaiseDeposit'),
     says: ({ id, amount }) => `Deposit ${amount} raw units into the raise ${id}`,
@@ -478,11 +463,7 @@ export const raises = {
     summary: 'Build the refund of a failed raise, or of the excess of a pro rata raise',
     description: 'A failed raise returns deposit and fee, to the unit.',
     body: buildBody({ ...buyerFields }),
-    data: unsignedPayload({
-      ...paidBuyer,
-      amount: digits,
-      closes: z.boolean(),
-    }).openapi('RaiseRefund'),
+    data: unsignedPayload({ ...paidBuyer, amount: digits, closes: z.boolean() }).openapi('RaiseRefund'),
     says: ({ id }) => `Take back a deposit from the raise ${id}`,
   }),
   settle: defineRoute({

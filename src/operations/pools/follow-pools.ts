@@ -5,7 +5,7 @@ import { Overtaken } from '../../platform/errors.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import { duePools, findPool, isAnyPoolDue, planPoolCheck } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
-import type { WorkerServices } from '../signing/worker-signing.ts'
+import { type SendingRound, sendEach, type WorkerServices } from '../signing/worker-signing.ts'
 import { crankPool } from './crank.ts'
 import { type ChainPool, readPools } from './on-chain.ts'
 import { type PoolStep, stepsOf, writeSteps } from './take-steps.ts'
@@ -14,12 +14,6 @@ import { POOL_CHECK_MS } from './transitions.ts'
 /** Pools in one round, which are read in one call. */
 const POOLS_PER_ROUND = 100
 
-interface PoolRoundOptions {
-  signal?: AbortSignal | undefined
-  /** Shows why a migration was not sent, although the round goes on. */
-  report?: ((error: unknown) => void) | undefined
-}
-
 /** A pool that waits for its migration, as this round has written it. */
 interface FullPool {
   row: Row<'pools'>
@@ -27,7 +21,7 @@ interface FullPool {
 }
 
 /** Runs one round over the pools that are due, then sends the migrations of the full ones. Throws as `follow` does. */
-export async function followPools(services: WorkerServices, { signal, report }: PoolRoundOptions = {}): Promise<void> {
+export async function followPools(services: WorkerServices, options: SendingRound = {}): Promise<void> {
   const { store, chain, clock, config } = services
   const full = new Map<string, FullPool>()
   const rounds: Follower<
@@ -59,38 +53,23 @@ export async function followPools(services: WorkerServices, { signal, report }: 
     postpone: (tx, { address }, next) => planPoolCheck(tx, [address], next),
   }
   try {
-    await follow(services, rounds, signal)
+    await follow(services, rounds, options.signal)
   } finally {
-    if (config.values['pools.crank']) await crankAll(services, [...full.values()], { signal, report })
+    if (config.values['pools.crank']) {
+      await sendEach(services, 'pool', full, options, (_, pool) => crankFull(services, pool))
+    }
   }
 }
 
-/**
- * Sends the next step of each full curve, unless another daemon has changed the pool since this round wrote it. A
- * migration that fails does not stop the others.
- */
-async function crankAll(
-  services: WorkerServices,
-  full: readonly FullPool[],
-  { signal, report }: PoolRoundOptions,
-): Promise<void> {
-  const { store, clock, log } = services
-  for (const { row, curve } of full) {
-    signal?.throwIfAborted()
-    const { address } = row
-    const now = await findPool(store.db, address)
-    if (now?.status !== 'migration_triggered') continue
-    try {
-      await crankPool(services, row, curve)
-    } catch (error) {
-      // Another daemon was first with the migration, and will look at the pool next.
-      if (error instanceof Overtaken) {
-        log.debug({ pool: address, why: error.message }, 'another process has taken over a pool')
-        continue
-      }
-      log.error({ err: error, pool: address }, 'a pool could not be migrated')
-      report?.(new Error(`pool ${address}: ${error instanceof Error ? error.message : String(error)}`))
+/** Sends the next step of a full curve, unless another daemon has changed the pool since this round wrote it. */
+async function crankFull(services: WorkerServices, { row, curve }: FullPool): Promise<void> {
+  const { store, clock } = services
+  const { address } = row
+  if ((await findPool(store.db, address))?.status !== 'migration_triggered') return
+  await crankPool(services, row, curve).catch(async (error) => {
+    if (!(error instanceof Overtaken)) {
       await store.write((tx) => planPoolCheck(tx, [address], clock.now() + MINUTE_MS, clock.now()))
     }
-  }
+    throw error
+  })
 }

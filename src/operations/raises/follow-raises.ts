@@ -14,17 +14,17 @@ import {
 } from '../../store/resources/raises.ts'
 import { addRaisePool } from '../pools/transitions.ts'
 import { Proposed } from '../proposals/rule/propose.ts'
-import { lastSent, sendOwn, type WorkerServices, workerContext } from '../signing/worker-signing.ts'
+import {
+  lastSent,
+  type SendingRound,
+  sendEach,
+  sendOwn,
+  type WorkerServices,
+  workerContext,
+} from '../signing/worker-signing.ts'
 import { rowStateOf, unseenLook } from './record.ts'
 import { planSettlement } from './settle-raise.ts'
 import { planOf, readSettlement, type Settlement } from './settlement.ts'
-
-interface RaiseRoundOptions {
-  signal?: AbortSignal | undefined
-  stopping?: AbortSignal | undefined
-  /** Shows why a settlement was not sent, although the round goes on. */
-  report?: ((error: unknown) => void) | undefined
-}
 
 interface Reading {
   raise: Raise | null
@@ -33,9 +33,9 @@ interface Reading {
 type Step = Awaited<ReturnType<typeof stepOf>>
 
 /** Runs one round over the raises that are due. Throws as `follow` does. */
-export async function followRaises(services: WorkerServices, options: RaiseRoundOptions = {}): Promise<void> {
+export async function followRaises(services: WorkerServices, options: SendingRound = {}): Promise<void> {
   const { store, chain, clock } = services
-  const due: { id: string; slot: number }[] = []
+  const due = new Map<string, { slot: number }>()
   const rounds: Follower<RaiseRow, Reading, Step> = {
     named: ({ id }) => ({ raise: id }),
     due: async () =>
@@ -53,7 +53,7 @@ export async function followRaises(services: WorkerServices, options: RaiseRound
     async write(tx, row, { changes, settles, slot }) {
       const { id } = row
       await updateRaise(tx, id, changes)
-      if (settles) due.push({ id, slot })
+      if (settles) due.set(id, { slot })
       const { pool_address = null } = changes
       const isNew = pool_address !== null && row.pool_address === null
       return isNew ? addRaisePool(services, tx, pool_address, row, { slot }) : []
@@ -63,7 +63,10 @@ export async function followRaises(services: WorkerServices, options: RaiseRound
   try {
     await follow(services, rounds, options.signal)
   } finally {
-    await settleAll(services, due, options)
+    await sendEach(services, 'raise', due, options, async (id, seen) => {
+      const row = await findRaise(store.db, id)
+      if (row !== null) await settleOwnRaise(services, row, seen)
+    })
   }
 }
 
@@ -86,30 +89,6 @@ async function stepOf({ chain, clock }: WorkerServices, row: RaiseRow, { raise, 
 /** The planned pool, once it has what it should have at this time. */
 function openedPool({ state: { pool, plan }, due: { blocked, pool: missing } }: Settlement): string | null {
   return plan === null || pool === null || blocked !== null || missing !== null ? null : pool.address
-}
-
-/** One that fails does not stop the others. */
-async function settleAll(
-  services: WorkerServices,
-  due: readonly { id: string; slot: number }[],
-  { signal, stopping, report }: RaiseRoundOptions,
-): Promise<void> {
-  for (const { id, slot } of due) {
-    signal?.throwIfAborted()
-    if (stopping?.aborted) return
-    const row = await findRaise(services.store.db, id)
-    if (row === null) continue
-    try {
-      await settleOwnRaise(services, row, { slot })
-    } catch (error) {
-      if (error instanceof Overtaken) {
-        services.log.debug({ raise: id, why: error.message }, 'another process has taken over a settlement')
-        continue
-      }
-      services.log.error({ err: error, raise: id }, 'a raise could not be settled')
-      report?.(new Error(`raise ${id}: ${error instanceof Error ? error.message : String(error)}`))
-    }
-  }
 }
 
 const FIRST_PAUSE_MS = 10_000

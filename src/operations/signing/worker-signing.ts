@@ -106,3 +106,36 @@ export async function sendOwn(
   const agreed = run.resumed ?? (await decide())
   await signAndSubmit(context, run, agreed, { ...(record && { record }), answer: () => undefined })
 }
+
+/** When a round ends before its last sending, and what shows that one failed. */
+export interface SendingRound {
+  signal?: AbortSignal | undefined
+  stopping?: AbortSignal | undefined
+  /** Shows why something was not sent, although the round goes on. */
+  report?: ((error: unknown) => void) | undefined
+}
+
+/** Sends what a round has found, by its address, one after another. One that fails does not stop the others. */
+export async function sendEach<T>(
+  { log }: Pick<Services, 'log'>,
+  kind: 'pool' | 'raise',
+  found: ReadonlyMap<string, T>,
+  { signal, stopping, report }: SendingRound,
+  send: (address: string, one: T) => Promise<void>,
+): Promise<void> {
+  for (const [address, one] of found) {
+    signal?.throwIfAborted()
+    if (stopping?.aborted) return
+    try {
+      await send(address, one)
+    } catch (error) {
+      // Another daemon was first, and will look at it next.
+      if (error instanceof Overtaken) {
+        log.debug({ [kind]: address, why: error.message }, `another process has taken over a ${kind}`)
+        continue
+      }
+      log.error({ err: error, [kind]: address }, `what is due of a ${kind} could not be sent`)
+      report?.(new Error(`${kind} ${address}: ${error instanceof Error ? error.message : String(error)}`))
+    }
+  }
+}
