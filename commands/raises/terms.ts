@@ -1,7 +1,8 @@
 /** The terms of a new raise as people type them: as the program takes them, and as they are requested. */
 import type { RaisePool } from '../../src/api/raises.ts'
 import type { RaiseDecimals } from '../../src/solana/raise-amounts.ts'
-import { type AskedRaise, type NewRaise, raiseTerms } from '../../src/solana/raise-terms.ts'
+import { type AskedRaise, raiseTerms } from '../../src/solana/raise-terms.ts'
+import type { RaiseTerms } from '../../src/solana/raises.ts'
 import type { TransferFee } from '../../src/solana/token-extensions.ts'
 import { sentFor } from '../../src/solana/transfer-fees.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
@@ -71,7 +72,7 @@ export interface RaiseUnits {
   now: bigint
 }
 
-export interface AskedTerms extends NewRaise {
+export interface AskedTerms extends RaiseTerms {
   /** The fields that say the terms, with what follows from defaults, so that nothing is left to the API. */
   request: Omit<AskedRaise, 'rounds'> & { rounds?: (ReturnType<typeof limitsOf> & { supply: string })[] }
   pool: RaisePool | null

@@ -1,6 +1,7 @@
 /** Collects the records of a reader, then rejects repeated wallets or sums their amounts at the first position. */
 
 import { randomBytes } from 'node:crypto'
+import { MOST_ROUNDS } from '../solana/constants.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
@@ -159,8 +160,6 @@ export class RowBuilder {
   }
 }
 
-/** Most rounds of a raise; the program's word for a round is registry, and it counts them from 0. */
-export const MOST_ROUNDS = 5
 export const ROUND_FAULT = `is not a round: rounds count from 1 to ${MOST_ROUNDS}`
 
 /** The round of a text; undefined for any other text. */

@@ -53,3 +53,6 @@ export const MAX_COMPUTE_UNITS = 1_400_000
 export const MAX_INSTRUCTION_TRACE = 64
 /** Positions of DAMM v2 whose fees fit in one transaction. A separate payer also signs, and takes the room of one. */
 export const POSITIONS_PER_CLAIM = { own: 6, other: 5 } as const
+
+/** Most rounds of a raise; the program's word for a round is registry, and it counts them from 0. */
+export const MOST_ROUNDS = 5

@@ -3,7 +3,7 @@
  * are token accounts of the mint that the act moves; all must exist.
  */
 import { PRESALE } from './programs/presale.ts'
-import type { Raise, RaiseRound, RaiseState, RaiseTerms } from './raises.ts'
+import type { Raise, RaiseAddresses, RaiseState, RaiseTerms } from './raises.ts'
 import { tokenProgramOf } from './token-programs.ts'
 
 const NO_HOOKS = { slices: [] }
@@ -11,35 +11,30 @@ const zeros = (length: number) => new Uint8Array(length)
 const named = (name: string) => ({ name, value: null })
 
 /** Addresses of a raise that is to be created; `chain/programs/presale` derives them. */
-export type RaisePlace = Pick<
-  Raise,
-  'address' | 'base' | 'mint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'tokenProgram' | 'quoteTokenProgram'
-> & { fixedPriceArgs: string }
+export interface RaisePlace extends RaiseAddresses {
+  fixedPriceArgs: string
+}
 
-export interface RaiseCreation extends RaiseTerms {
+export interface RaiseCreation extends Omit<RaiseTerms, 'withdrawable' | 'supply'> {
   creator: string
   /** Signs, and pays tokens from `from`, and rents. */
   payer: string
   from: string
-  /** Quote units for a token unit, times 2^64; null unless the price is fixed. */
-  price: bigint | null
-  rounds: readonly RaiseRound[]
+}
+
+interface Payer {
+  payer: string
 }
 
 /** The price of a raise at a fixed price, which its creation reads; the owner may close the account later. */
 export const fixedPriceInstruction = (
   { address: presale, fixedPriceArgs }: RaisePlace,
-  {
-    payer,
-    owner = payer,
-    price,
-    withdrawable,
-  }: Pick<Raise, 'withdrawable'> & Payer & { owner?: string; price: bigint },
+  args: Payer & { owner?: string; price: bigint; withdrawable: boolean },
 ) =>
   PRESALE.instruction(
     'initialize_fixed_price_presale_args',
-    { fixed_price_presale_params: fixedPriceArgs, owner, payer },
-    { presale, disable_withdraw: !withdrawable, q_price: price, padding1: zeros(64) },
+    { fixed_price_presale_params: fixedPriceArgs, owner: args.owner ?? args.payer, payer: args.payer },
+    { presale, disable_withdraw: !args.withdrawable, q_price: args.price, padding1: zeros(64) },
   )
 
 /** Creates the raise; the tokens of all rounds leave `from`. The base and the payer sign, and the creator does not. */
@@ -91,9 +86,6 @@ export const closeFixedPriceInstruction = (fixed_price_presale_args: string, own
 
 // The allowlist.
 
-interface Payer {
-  payer: string
-}
 interface Root {
   creator: string
   /** Address of its account. */
@@ -157,18 +149,14 @@ export const provenEscrowInstruction = (
     { proof, registry_index: round, deposit_cap: cap, padding: zeros(32) },
   )
 
-type QuoteSide = Pick<Raise, 'address' | 'quoteVault' | 'quoteMint' | 'quoteTokenProgram'>
-const quoteSide = ({ address: presale, quoteVault, quoteMint, quoteTokenProgram }: QuoteSide) => ({
-  ...{
-    presale,
-    quote_token_vault: quoteVault,
-    quote_mint: quoteMint,
-    token_program: tokenProgramOf(quoteTokenProgram),
-  },
-})
-type TokenSide = Pick<Raise, 'address' | 'baseVault' | 'mint' | 'tokenProgram'>
-const tokenSide = ({ address: presale, baseVault, mint, tokenProgram }: TokenSide) => ({
-  ...{ presale, base_token_vault: baseVault, base_mint: mint, token_program: tokenProgramOf(tokenProgram) },
+/** The accounts of a raise by their roles, and the token program of the side that an act moves. */
+const rolesOf = (raise: RaiseAddresses, moved: 'quote' | 'token') => ({
+  presale: raise.address,
+  base_token_vault: raise.baseVault,
+  base_mint: raise.mint,
+  quote_token_vault: raise.quoteVault,
+  quote_mint: raise.quoteMint,
+  token_program: tokenProgramOf(moved === 'quote' ? raise.quoteTokenProgram : raise.tokenProgram),
 })
 
 /**
@@ -176,10 +164,10 @@ const tokenSide = ({ address: presale, baseVault, mint, tokenProgram }: TokenSid
  * The program takes less if less is left.
  */
 export const depositInstruction = (
-  raise: QuoteSide,
+  raise: RaiseAddresses,
   { escrow, payer, from, amount }: Payer & { escrow: string; from: string; amount: bigint },
 ) => {
-  const accounts = { ...quoteSide(raise), escrow, payer, payer_quote_token: from }
+  const accounts = { ...rolesOf(raise, 'quote'), escrow, payer, payer_quote_token: from }
   return PRESALE.instruction('deposit', accounts, { max_amount: amount, ...NO_HOOKS })
 }
 
@@ -187,20 +175,20 @@ export const depositInstruction = (
 type Payout = EscrowPlace & { to: string }
 
 /** Takes back a deposit, without its fee, before the end. */
-export function withdrawalInstruction(raise: QuoteSide, { escrow, owner, to }: Payout, amount: bigint) {
-  const accounts = { ...quoteSide(raise), escrow, owner, owner_quote_token: to }
+export function withdrawalInstruction(raise: RaiseAddresses, { escrow, owner, to }: Payout, amount: bigint) {
+  const accounts = { ...rolesOf(raise, 'quote'), escrow, owner, owner_quote_token: to }
   return PRESALE.instruction('withdraw', accounts, { amount, ...NO_HOOKS })
 }
 
 /** Pays the refund of a failed raise, or of what exceeds the maximum of a pro rata raise. */
-export function refundInstruction(raise: QuoteSide, { escrow, owner, to }: Payout) {
-  const accounts = { ...quoteSide(raise), escrow, owner, owner_quote_token: to }
+export function refundInstruction(raise: RaiseAddresses, { escrow, owner, to }: Payout) {
+  const accounts = { ...rolesOf(raise, 'quote'), escrow, owner, owner_quote_token: to }
   return PRESALE.instruction('withdraw_remaining_quote', accounts, NO_HOOKS)
 }
 
 /** Pays the tokens that are released; nothing, without an error, if there are none. */
-export const claimInstruction = (raise: TokenSide, { escrow, owner, to }: Payout) =>
-  PRESALE.instruction('claim', { ...tokenSide(raise), escrow, owner, owner_base_token: to }, NO_HOOKS)
+export const claimInstruction = (raise: RaiseAddresses, { escrow, owner, to }: Payout) =>
+  PRESALE.instruction('claim', { ...rolesOf(raise, 'token'), escrow, owner, owner_base_token: to }, NO_HOOKS)
 
 /** Closes an escrow that has nothing left; the owner signs. */
 export const closeEscrowInstruction = (presale: string, { escrow, owner }: EscrowPlace, rent_receiver = owner) =>
@@ -208,29 +196,29 @@ export const closeEscrowInstruction = (presale: string, { escrow, owner }: Escro
 
 // The creator.
 
+type CreatorsRaise = RaiseAddresses & Pick<Raise, 'creator'>
+
 /** Pays the creator what is raised, once; all tokens if the raise failed. `to` is of the mint that it pays. */
 export function creatorWithdrawalInstruction(
-  raise: QuoteSide & TokenSide & Pick<Raise, 'creator'>,
+  raise: CreatorsRaise,
   state: Extract<RaiseState, 'completed' | 'failed'>,
   to: string,
 ) {
-  const { address: presale, creator: owner } = raise
-  const [token_vault, token_mint, program] =
-    state === 'completed'
-      ? [raise.quoteVault, raise.quoteMint, raise.quoteTokenProgram]
-      : [raise.baseVault, raise.mint, raise.tokenProgram]
-  const accounts = { presale, owner, owner_token: to, token_program: tokenProgramOf(program), token_vault, token_mint }
+  const roles = rolesOf(raise, state === 'completed' ? 'quote' : 'token')
+  const [token_vault, token_mint] =
+    state === 'completed' ? [raise.quoteVault, raise.quoteMint] : [raise.baseVault, raise.mint]
+  const accounts = { ...roles, owner: raise.creator, owner_token: to, token_vault, token_mint }
   return PRESALE.instruction('creator_withdraw', accounts, NO_HOOKS)
 }
 
 /** Pays the creator the deposit fees, once, if the raise is completed. */
-export function feeInstruction(raise: QuoteSide & Pick<Raise, 'creator'>, to: string) {
-  const accounts = { ...quoteSide(raise), fee_receiving_account: to, owner: raise.creator }
+export function feeInstruction(raise: CreatorsRaise, to: string) {
+  const accounts = { ...rolesOf(raise, 'quote'), fee_receiving_account: to, owner: raise.creator }
   return PRESALE.instruction('creator_collect_fee', accounts, NO_HOOKS)
 }
 
 /** Returns the unsold tokens to the creator's associated token account, which must exist, or burns them; by anyone. */
-export function unsoldInstruction(raise: TokenSide, creatorsAccount: string) {
-  const accounts = { ...tokenSide(raise), creator_base_token: creatorsAccount }
+export function unsoldInstruction(raise: RaiseAddresses, creatorsAccount: string) {
+  const accounts = { ...rolesOf(raise, 'token'), creator_base_token: creatorsAccount }
   return PRESALE.instruction('perform_unsold_base_token_action', accounts, NO_HOOKS)
 }

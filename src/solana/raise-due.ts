@@ -58,29 +58,19 @@ export interface SettlementState {
   at: bigint
 }
 
-/** What the creator of a raise can do. */
-export const SETTLEMENT_ACTS = [
-  'open_pool',
-  'withdraw',
-  'add_liquidity',
-  'lock_liquidity',
-  'collect_fee',
-  'unsold',
-  'withdraw_tokens',
-  'close_price',
-] as const
-export type SettlementAct = (typeof SETTLEMENT_ACTS)[number]
-
-const TEXTS: Readonly<Record<SettlementAct, string>> = {
-  withdraw: 'Take what was raised',
+/** What the creator of a raise can do, as people read it. */
+const TEXTS = {
   open_pool: 'Open the planned pool',
+  withdraw: 'Take what was raised',
   add_liquidity: 'Add what was raised to the pool',
   lock_liquidity: 'Lock the planned part of the liquidity for good',
   collect_fee: 'Collect the deposit fees',
   unsold: 'Return the unsold tokens to the creator',
   withdraw_tokens: 'Take back the tokens, because the raise has failed',
   close_price: 'Close the account of the price, which returns its rent',
-}
+} as const
+export type SettlementAct = keyof typeof TEXTS
+export const SETTLEMENT_ACTS = Object.keys(TEXTS) as [SettlementAct, ...SettlementAct[]]
 
 /** An act as people read it, wherever they do. */
 export const settlementText = (act: SettlementAct, unsold: UnsoldAction): string =>
@@ -99,32 +89,26 @@ interface DueActs {
 
 /** The same after every interruption: what is done shows on chain, and amounts follow from the deposits. */
 export function dueActs(state: SettlementState): DueActs {
-  const { raise, at, closesPrice } = state
-  const { raised, fees, returned, unsold } = creatorDue(raise, at)
-  const pool = poolDue(state)
-  const acts: SettlementAct[] = []
-  if (raised > 0n) acts.push('withdraw')
-  if (returned > 0n) acts.push('withdraw_tokens')
-  if ('of' in pool) acts.push(pool.act, ...(pool.of.locked > 0n ? (['lock_liquidity'] as const) : []))
-  if (fees > 0n) acts.push('collect_fee')
-  if (unsold > 0n) acts.push('unsold')
-  if (closesPrice) acts.push('close_price')
+  const { raised, fees, returned, unsold } = creatorDue(state.raise, state.at)
+  const ofPool = poolDue(state)
+  const when = (act: SettlementAct, isDue: boolean) => (isDue ? [act] : [])
   return {
-    acts,
-    pool: 'of' in pool ? pool.of : null,
-    opensAt: 'of' in pool ? pool.opensAt : null,
-    blocked: 'blocked' in pool ? pool.blocked : null,
+    ...ofPool,
+    acts: [
+      ...when('withdraw', raised > 0n),
+      ...when('withdraw_tokens', returned > 0n),
+      ...ofPool.acts,
+      ...when('collect_fee', fees > 0n),
+      ...when('unsold', unsold > 0n),
+      ...when('close_price', state.closesPrice),
+    ],
   }
 }
 
-type PoolDue =
-  | { act: 'open_pool' | 'add_liquidity'; of: RaisePool; opensAt: bigint | null }
-  | { blocked: string }
-  | { nothing: true }
+const NOTHING: DueActs = { acts: [], pool: null, opensAt: null, blocked: null }
+const blockedBy = (blocked: string): DueActs => ({ ...NOTHING, blocked })
 
-const NOTHING = { nothing: true } as const
-
-function poolDue(state: SettlementState): PoolDue {
+function poolDue(state: SettlementState): DueActs {
   const { raise, plan, pool, at } = state
   if (plan === null) return NOTHING
   const phase = raiseStateAt(raise, at)
@@ -132,9 +116,9 @@ function poolDue(state: SettlementState): PoolDue {
   if (phase === 'failed' || (isEarly && plan.when === 'after')) return NOTHING
   const sum = isEarly ? mostOf(raise) : raisedSum(raise, state.transferFee)
   const whole = raisePool(plan, sum)
-  if (typeof whole === 'string') return { blocked: `The pool ${whole}` }
+  if (typeof whole === 'string') return blockedBy(`The pool ${whole}`)
   if (pool === null) return openingDue(state, isEarly ? seedOf(whole) : whole, isEarly)
-  if (!isPlanned(pool, raise, plan, whole) || !opensInTime(pool, state, isEarly)) return { blocked: foreignText(pool) }
+  if (!isPlanned(pool, raise, plan, whole) || !opensInTime(pool, state, isEarly)) return foreign(pool)
   // Half is enough: the fee of the token's transfers may have changed since.
   if (isEarly || (whole.locked > 0n ? 2n * pool.locked >= whole.locked : true)) return NOTHING
   return additionDue(state, pool, whole)
@@ -149,24 +133,29 @@ const mostOf = ({ maximum, price }: Raise): RaisedSum => ({
 /** The first trade in a pool that opens before the end. */
 const firstTradeAt = ({ raise, plan }: SettlementState): bigint => raise.endsAt + BigInt(plan?.opens_after_seconds ?? 0)
 
-function openingDue(state: SettlementState, of: RaisePool, isEarly: boolean): PoolDue {
+function openingDue(state: SettlementState, of: RaisePool, isEarly: boolean): DueActs {
   const opensAt = firstTradeAt(state)
   if (isEarly && opensAt - state.at > MOST_AHEAD) return NOTHING
-  return lacking(state, of) ?? { act: 'open_pool', of, opensAt: isEarly ? opensAt : null }
+  return filling(state, 'open_pool', of, isEarly ? opensAt : null)
 }
 
-function additionDue(state: SettlementState, pool: PairPool, whole: RaisePool): PoolDue {
+function additionDue(state: SettlementState, pool: PairPool, whole: RaisePool): DueActs {
   const { position, price, address } = pool
-  if (price !== whole.sqrtPrice) return { blocked: `The price of the pool ${address} has moved since it opened` }
-  if (position === null) return { blocked: `The creator holds no position in the pool ${address}` }
-  const of = restOf(whole, position.liquidity)
-  return lacking(state, of) ?? { act: 'add_liquidity', of, opensAt: null }
+  if (price !== whole.sqrtPrice) return blockedBy(`The price of the pool ${address} has moved since it opened`)
+  if (position === null) return blockedBy(`The creator holds no position in the pool ${address}`)
+  return filling(state, 'add_liquidity', restOf(whole, position.liquidity))
 }
 
-function lacking({ tokens, raise }: SettlementState, of: RaisePool): PoolDue | null {
-  if (tokens >= of.tokens) return null
-  const need = `The pool needs ${of.tokens} raw units of the token ${raise.mint}`
-  return { blocked: `${need}, and the account of its creator ${raise.creator} has ${tokens}` }
+/** Fills the pool with what the creator has for it. */
+function filling(
+  { tokens, raise }: SettlementState,
+  act: 'open_pool' | 'add_liquidity',
+  pool: RaisePool,
+  opensAt: bigint | null = null,
+): DueActs {
+  const need = `The pool needs ${pool.tokens} raw units of the token ${raise.mint}`
+  if (tokens < pool.tokens) return blockedBy(`${need}, and the account of its creator ${raise.creator} has ${tokens}`)
+  return { ...NOTHING, acts: pool.locked > 0n ? [act, 'lock_liquidity'] : [act], pool, opensAt }
 }
 
 /** Anybody can open a pool in the creator's name, so all of its terms must be those of the plan, too. */
@@ -186,5 +175,5 @@ function opensInTime({ activationPoint }: PairPool, state: SettlementState, isEa
   return state.plan?.when === 'before_end' || activationPoint <= state.at + MOMENT
 }
 
-const foreignText = ({ address, creator }: PairPool): string =>
-  `The only pool of this pair, ${address}, was opened otherwise than planned, in the name of ${creator}`
+const foreign = ({ address, creator }: PairPool): DueActs =>
+  blockedBy(`The only pool of this pair, ${address}, was opened otherwise than planned, in the name of ${creator}`)

@@ -2,7 +2,7 @@
 import { LAMPORTS_PER_SIGNATURE } from './fees.ts'
 import { creatorGains, feeOnTop, priceText, type RaiseDecimals, releasesOf, withDeposits } from './raise-amounts.ts'
 import { type PoolPlan, type RaisePool, raisedSum, raisePool } from './raise-pool.ts'
-import type { LiveRound, Progress, Raise, RaiseRound } from './raises.ts'
+import type { LiveRound, Raise, RaiseAddresses, RaiseTerms } from './raises.ts'
 import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
 import type { TransferFee } from './token-extensions.ts'
 
@@ -22,14 +22,8 @@ interface PreviewedRaise {
   signatures: number
 }
 
-/** A raise as it is created, without what only deposits and settlements change. */
-type UnsoldRaise = Omit<
-  Raise,
-  keyof Progress | 'rounds' | 'vestingStartsAt' | 'vestingEndsAt' | 'feesCollected' | 'creatorWithdrawn' | 'unsoldDone'
-> & { rounds: readonly RaiseRound[] }
-
 /** The account of a raise as it will be, before anybody deposits. */
-export function beforeDeposits(raise: UnsoldRaise): Raise {
+export function beforeDeposits(raise: RaiseAddresses & RaiseTerms & Pick<Raise, 'creator' | 'createdAt'>): Raise {
   const none = { deposited: 0n, fees: 0n, escrows: 0n, claimed: 0n, refunded: 0n }
   const vestingStartsAt = raise.endsAt + raise.lockSeconds
   return {

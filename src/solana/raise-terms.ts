@@ -1,7 +1,7 @@
 /** The terms of a new raise, as they follow from the fields of its request. */
 import { leastAmount, PRICE_ONE, priceOfText, type RaiseDecimals, tokensAt } from './raise-amounts.ts'
 import type { PoolPlan } from './raise-pool.ts'
-import type { RaiseMode, RaiseRound, RaiseTerms, UnsoldAction } from './raises.ts'
+import type { RaiseMode, RaiseTerms, UnsoldAction } from './raises.ts'
 
 const WHOLE_BPS = 10_000
 /** With a plan of a pool, nobody gets tokens for this time after the end. */
@@ -29,20 +29,10 @@ export type AskedRaise = { sale_mode: RaiseMode; min: string; max: string; ends_
     pool: PoolPlan
   }>
 
-/** What the creation of a raise says, but for the parties. */
-export interface NewRaise extends RaiseTerms {
-  /** Quote units for a token unit, times 2^64; null unless the price is fixed, and if it is out of range. */
-  price: bigint | null
-  /** Whether buyers may withdraw deposits before the end. */
-  withdrawable: boolean
-  rounds: RaiseRound[]
-  supply: bigint
-}
-
 const secondsOf = (time: string): bigint => BigInt(Math.floor(Date.parse(time) / 1_000))
 
-/** Terms that nobody can fulfil are not refused here. `now` is the chain's clock in Unix seconds. */
-export function raiseTerms(asked: AskedRaise, { now, decimals }: { now: bigint; decimals: RaiseDecimals }): NewRaise {
+/** Terms that nobody can fulfil are not refused here; a price out of range is null. `now` is the chain's clock in Unix seconds. */
+export function raiseTerms(asked: AskedRaise, { now, decimals }: { now: bigint; decimals: RaiseDecimals }): RaiseTerms {
   const { sale_mode: mode, unsold = 'return', early_end: earlyEnd = true, withdrawable = false } = asked
   const [minimum, maximum] = [BigInt(asked.min), BigInt(asked.max)]
   const price = mode === 'fixed_price' ? fixedPrice(asked, maximum, decimals) : null

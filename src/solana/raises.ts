@@ -4,6 +4,7 @@
  */
 import type { ChainAccount } from './accounts.ts'
 import { ByteReader } from './byte-reader.ts'
+import { MOST_ROUNDS } from './constants.ts'
 import { PRESALE } from './programs/presale.ts'
 
 /** Words for the numbers of the program, which are the places in these lists. */
@@ -65,12 +66,18 @@ export interface RaiseTerms {
   releaseAt: bigint
   lockSeconds: bigint
   vestingSeconds: bigint
+  /** Quote units for a token unit, times 2^64; null unless the price is fixed. */
+  price: bigint | null
+  /** Whether buyers may withdraw deposits before the end. */
+  withdrawable: boolean
+  rounds: readonly RaiseRound[]
+  /** Tokens of all rounds. */
+  supply: bigint
 }
 
-export interface Raise extends RaiseTerms, Progress {
+/** Where a raise is, and what it sells for what. */
+export interface RaiseAddresses {
   address: string
-  /** Who gets what is raised; it can never be changed. */
-  creator: string
   /** The key that gave the raise its address. */
   base: string
   mint: string
@@ -79,18 +86,18 @@ export interface Raise extends RaiseTerms, Progress {
   quoteVault: string
   tokenProgram: 'spl' | 'token2022'
   quoteTokenProgram: 'spl' | 'token2022'
-  supply: bigint
+}
+
+export interface Raise extends RaiseTerms, RaiseAddresses, Progress {
+  /** Who gets what is raised; it can never be changed. */
+  creator: string
   createdAt: bigint
   vestingStartsAt: bigint
   vestingEndsAt: bigint
   feesCollected: boolean
   creatorWithdrawn: boolean
   unsoldDone: boolean
-  /** Quote units for a token unit, times 2^64; null unless the price is fixed. */
-  price: bigint | null
-  /** Whether buyers may withdraw deposits before the end. */
-  withdrawable: boolean
-  rounds: LiveRound[]
+  rounds: readonly LiveRound[]
 }
 
 /** The deposits of one wallet in one round. */
@@ -158,7 +165,7 @@ export function decodeRaise(address: string, account: Account | null): Raise | n
     unsoldDone: fields.is_unsold_token_action_performed !== 0,
     unsold: UNSOLD_ACTIONS[fields.unsold_token_action] ?? 'return',
     ...modeOf(mode, fields.presale_mode_raw_data),
-    rounds: Array.from({ length: Math.min(fields.total_presale_registry_count, 5) }, (_, i) =>
+    rounds: Array.from({ length: Math.min(fields.total_presale_registry_count, MOST_ROUNDS) }, (_, i) =>
       roundIn(new ByteReader(fields.presale_registries, i * ROUND_BYTES)),
     ),
   }

@@ -1,8 +1,9 @@
 /** Random terms: a raise that is accepted can always reach its minimum, whatever its buyers deposit. */
 import { describe, expect, it } from 'vitest'
 import { depositLimits, type Raise, wholePart } from '../../src/chain/programs/presale/index.ts'
-import { type CreateInput, checkedTerms, type NewRaise } from '../../src/operations/raises/terms.ts'
+import { type CreateInput, checkedTerms } from '../../src/operations/raises/terms.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import type { RaiseTerms } from '../../src/solana/raises.ts'
 import { randomOf } from '../support/random.ts'
 
 const NOW = 1_800_000_000n
@@ -10,11 +11,11 @@ const { below } = randomOf(7)
 const upTo = (most: bigint) => BigInt(below(Number(most)))
 
 /** The account with these terms, as far as deposits depend on it. */
-const accountOf = (terms: NewRaise) =>
+const accountOf = (terms: RaiseTerms) =>
   ({ ...terms, deposited: 0n, rounds: terms.rounds.map((round) => ({ ...round, deposited: 0n })) }) as unknown as Raise
 
 /** Buyers come one after another and deposit at random, until a new one cannot deposit any more. */
-function filled(terms: NewRaise): bigint {
+function filled(terms: RaiseTerms): bigint {
   let raise = accountOf(terms)
   for (let buyers = 0; buyers < 10_000; buyers++) {
     const { least, most } = depositLimits(raise, { round: 0 }, NOW)
@@ -41,7 +42,7 @@ function randomInput(): CreateInput {
 }
 
 /** The terms, or the figure that the refusal of the minimum names. */
-function checked(input: CreateInput): NewRaise | { most: string } | null {
+function checked(input: CreateInput): RaiseTerms | { most: string } | null {
   try {
     return checkedTerms(input, { now: NOW, decimals: { token: 0, quote: 0 } })
   } catch (error) {

@@ -40,14 +40,11 @@ import { addressOf } from './wallets.ts'
 /** Part of titles: what is lacking to run raises. */
 export const lacksPresale = hasProgram(PROGRAMS.presale.id) ? '' : 'needs Meteora Presale in the program cache'
 
-export interface RaiseWish extends Partial<Omit<RaiseTerms, 'startsAt' | 'endsAt'>> {
+export interface RaiseWish extends Partial<Omit<RaiseTerms, 'startsAt' | 'endsAt' | 'rounds'>> {
   mint?: MintOptions
   quote?: MintOptions
-  /** Quote units for a token unit, times 2^64. */
-  price?: bigint | null
   /** Seconds from now. */
   lasts?: number
-  withdrawable?: boolean
   rounds: (Pick<RaiseRound, 'supply'> & Partial<RaiseRound>)[]
   /** Raw units of the token that the payer keeps. */
   spare?: bigint

@@ -23,6 +23,7 @@ import { RAISE_MEMO } from '../../solana/memos.ts'
 import { FIXED_PRICE_ARGS_BYTES, PRESALE_BYTES } from '../../solana/programs/presale.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { beforeDeposits, previewRaise } from '../../solana/raise-preview.ts'
+import type { RaiseTerms } from '../../solana/raises.ts'
 import { recipientNote } from '../../solana/recipients.ts'
 import { vaultAddress } from '../../solana/squads/index.ts'
 import { feeInEpoch, sentFor } from '../../solana/transfer-fees.ts'
@@ -38,7 +39,7 @@ import { fieldFault, refuseFirst, type Said, warned } from '../sentences.ts'
 import { mintWarnings, readRaiseMints, requireTokens, vaultBytes } from './mints.ts'
 import { termsRecord } from './record.ts'
 import { throwRaiseRefusal } from './require-raise.ts'
-import { type CreateInput, checkedTerms, type NewRaise, termWarnings } from './terms.ts'
+import { type CreateInput, checkedTerms, termWarnings } from './terms.ts'
 
 /** What both modes answer. */
 type Summary = Omit<Extract<RaiseCreated, { mode: 'signed' }>, 'mode' | 'signature'>
@@ -136,7 +137,7 @@ interface Parties {
 async function buildCreation(
   envelope: Envelope,
   place: RaisePlace,
-  terms: NewRaise,
+  terms: RaiseTerms,
   { proof, ...parties }: Parties & { proof: TransactionInstruction[] },
 ) {
   const sdk = await sdkInstructions()
@@ -158,7 +159,7 @@ async function isTaken(chain: Context['chain'], { address, fixedPriceArgs }: Rai
   return (await accountsAt(chain, [address, fixedPriceArgs])).some((account) => account !== null)
 }
 
-function noRoom({ transaction }: UnsignedTransaction, envelope: Envelope, { rounds }: NewRaise): ApiError {
+function noRoom({ transaction }: UnsignedTransaction, envelope: Envelope, { rounds }: RaiseTerms): ApiError {
   const [bytes, room] = [transaction.length, roomOf(envelope)]
   return fieldFault(
     `tx_version: the creation of ${rounds.length} rounds has ${bytes} bytes, and version 0 takes ${room}: send tx_version 1, or fewer rounds`,

@@ -6,12 +6,12 @@ import { DAY_SECONDS } from '../../platform/timing.ts'
 import { groupedDecimalOf, tokenText } from '../../solana/amounts.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
 import { planFault } from '../../solana/raise-pool.ts'
-import { type NewRaise, raiseTerms } from '../../solana/raise-terms.ts'
+import { raiseTerms } from '../../solana/raise-terms.ts'
+import type { RaiseTerms } from '../../solana/raises.ts'
 import { MAX_U64, MAX_U128 } from '../../solana/u64.ts'
 import { fault } from '../locks/checks.ts'
 import { fieldFault, refuseFirst, saidOf } from '../sentences.ts'
 
-export type { NewRaise } from '../../solana/raise-terms.ts'
 export type CreateInput = Input<Api['raises']['create']>
 
 const WHOLE_BPS = 10_000
@@ -23,7 +23,7 @@ const TEN_YEARS = 3_650n * BigInt(DAY_SECONDS)
 const SHORT_LOCK_SECONDS = 600n
 
 /** `now` is the chain's clock in Unix seconds. Throws bad_request that names the field and the way out. */
-export function checkedTerms(input: CreateInput, at: { now: bigint; decimals: RaiseDecimals }): NewRaise {
+export function checkedTerms(input: CreateInput, at: { now: bigint; decimals: RaiseDecimals }): RaiseTerms {
   const terms = raiseTerms(input, at)
   const { mode, minimum, maximum } = terms
   refuseFirst(
@@ -46,7 +46,10 @@ export function checkedTerms(input: CreateInput, at: { now: bigint; decimals: Ra
 }
 
 /** The price and the tokens for sale. */
-function requireSale({ price: text, supply, rounds }: CreateInput, { mode, price, maximum, ...terms }: NewRaise): void {
+function requireSale(
+  { price: text, supply, rounds }: CreateInput,
+  { mode, price, maximum, ...terms }: RaiseTerms,
+): void {
   const isFixed = mode === 'fixed_price'
   refuseFirst(
     rounds !== undefined && supply !== undefined && 'supply: with rounds it is the sum of theirs: leave it out',
@@ -77,7 +80,7 @@ function requireSale({ price: text, supply, rounds }: CreateInput, { mode, price
 }
 
 /** The program sets the limits of buyers itself if there is an allowlist, whose lines have caps. */
-function requireRounds(input: CreateInput, { price, maximum, rounds }: NewRaise): void {
+function requireRounds(input: CreateInput, { price, maximum, rounds }: RaiseTerms): void {
   const beside = (['buyer_min', 'buyer_max'] as const).find((name) => input[name] !== undefined)
   const moved = beside ?? (input.deposit_fee_bps > 0 ? 'deposit_fee_bps' : undefined)
   refuseFirst(
@@ -99,7 +102,7 @@ function requireRounds(input: CreateInput, { price, maximum, rounds }: NewRaise)
 }
 
 /** A rest below the least of a buyer stays, unless somebody who has deposited may deposit more (6019). */
-function requireFillable({ mode, price, minimum, maximum, rounds }: NewRaise): void {
+function requireFillable({ mode, price, minimum, maximum, rounds }: RaiseTerms): void {
   if (mode === 'pro_rata') return
   const entry = rounds.reduce((most, { buyerMin }) => {
     const least = leastAmount(price, buyerMin)
@@ -123,7 +126,7 @@ function requireFillable({ mode, price, minimum, maximum, rounds }: NewRaise): v
   )
 }
 
-function requireTimes({ startsAt, endsAt }: NewRaise, now: bigint): void {
+function requireTimes({ startsAt, endsAt }: RaiseTerms, now: bigint): void {
   const clock = `; the chain's clock shows ${isoSeconds(now)}`
   const lasts = endsAt - startsAt
   refuseFirst(
@@ -134,7 +137,7 @@ function requireTimes({ startsAt, endsAt }: NewRaise, now: bigint): void {
 }
 
 /** Whoever claims a token before the pool is open can open the only pool of the pair, at any price. */
-function requirePlan({ pool }: CreateInput, terms: NewRaise): void {
+function requirePlan({ pool }: CreateInput, terms: RaiseTerms): void {
   if (pool === undefined) return
   const found = planFault(pool, terms)
   if (found !== null) {
@@ -149,7 +152,7 @@ function requirePlan({ pool }: CreateInput, terms: NewRaise): void {
   )
 }
 
-function requireRelease({ release_at }: CreateInput, { endsAt, releaseBps, releaseAt, ...terms }: NewRaise): void {
+function requireRelease({ release_at }: CreateInput, { endsAt, releaseBps, releaseAt, ...terms }: RaiseTerms): void {
   const later = terms.lockSeconds + terms.vestingSeconds
   const until = later === 0n ? '' : `, to the end of vesting, ${isoSeconds(endsAt + later)}`
   refuseFirst(
@@ -183,7 +186,7 @@ function requireWithdrawable({ sale_mode: mode, withdrawable }: CreateInput): vo
 
 /** What is accepted but should be known before anybody signs. */
 export function termWarnings(
-  { mode, price, minimum, maximum, rounds, supply, withdrawable, ...raise }: NewRaise,
+  { mode, price, minimum, maximum, rounds, supply, withdrawable, ...raise }: RaiseTerms,
   { input, decimals, quoteMint }: { input: CreateInput; decimals: RaiseDecimals; quoteMint: string },
 ): string[] {
   const quoteText = (raw: bigint) => tokenText(quoteMint, raw, decimals.quote)

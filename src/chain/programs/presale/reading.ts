@@ -1,10 +1,12 @@
 /** Derives the addresses of raises, and reads their accounts together with the chain's clock. */
+
+import { MOST_ROUNDS } from '../../../solana/constants.ts'
 import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { deriveAddress } from '../../../solana/program-addresses.ts'
 import { CLOCK_SYSVAR } from '../../../solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../../solana/programs/presale.ts'
 import type { RaisePlace } from '../../../solana/raise-acts.ts'
-import { decodeRaise, decodeRaiseEscrow, type Raise } from '../../../solana/raises.ts'
+import { decodeRaise, decodeRaiseEscrow, type RaiseAddresses } from '../../../solana/raises.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
 import { chainTimeOf } from '../../reads/chain-clock.ts'
 import { accountsAt } from '../../sending/runs.ts'
@@ -33,9 +35,7 @@ export const raisesIn = (message: DecodedMessage): string[] =>
 const derived = (seeds: readonly Uint8Array[]): string => deriveAddress(PRESALE.id, ...seeds).address
 
 /** The addresses of a raise that is to be created with this base, which signs its creation. */
-export function raisePlace(
-  of: Pick<Raise, 'base' | 'mint' | 'quoteMint' | 'tokenProgram' | 'quoteTokenProgram'>,
-): RaisePlace {
+export function raisePlace(of: Omit<RaiseAddresses, 'address' | 'baseVault' | 'quoteVault'>): RaisePlace {
   const address = derived(PRESALE_SEEDS.presale(of.base, of.mint, of.quoteMint))
   return {
     ...of,
@@ -71,9 +71,6 @@ export async function readRaise(node: NodeCalls, address: string) {
   const { at, raises } = await readRaises(node, [address])
   return { at, raise: raises[0] ?? null }
 }
-
-/** Most rounds that the program permits. */
-export const MOST_ROUNDS = 5
 
 /**
  * Reads a raise and the escrows of a wallet in its rounds, all of one slot; null for what is not there. Throws
