@@ -201,6 +201,10 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     [{ ...PRO_RATA, deposit_fee_bps: 100 }, 'The deposit fee is not returned by a withdrawal'],
     [FIXED, 'Whoever claims first can open the pool of the token, at any price'],
     [{ ...FIXED, pool: POOL, lock_seconds: 60 }, 'Only 60 seconds are left for the pool'],
+    [
+      { ...FIXED, pool: { ...POOL, when: 'before_end' } },
+      'pool.opens_after_seconds: the usual DAMM v2 build of the embedded chain opens a pool at most 30 seconds before',
+    ],
   ])('%j is built with a warning', async (terms, warning) => {
     const it = await open()
     expect((await it.build(terms)).warnings.join('\n')).toContain(warning)

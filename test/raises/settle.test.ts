@@ -179,6 +179,13 @@ describe.skipIf(lacks !== '')(`the settlement of a raise ${lacks}`, () => {
     expect(await raises.reasonAgainst(id)).toBe('settled')
   })
 
+  it('names the field of the plan if this build of the program opens no pool so far ahead', async () => {
+    const raises = await settledRaises()
+    const { id } = await raises.create({ ...early, pool: { ...early.pool, opens_after_seconds: 600 } })
+    raises.at(Number(raises.read(id).endsAt) - 10)
+    expect((await raises.refusedSettle(id))[1]).toContain('a raise plans it by pool.opens_after_seconds')
+  })
+
   it('adds to the position that it opened, whatever positions others give to the creator', async () => {
     const raises = await settledRaises()
     const { id } = await raises.create(early)

@@ -116,6 +116,10 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     preview,
     ...warned([
       ...termWarnings(terms, { input, decimals, quoteMint: quote.mint }),
+      chain.cluster.kind === 'embedded' &&
+        pool?.when === 'before_end' &&
+        pool.opens_after_seconds >= 30 &&
+        'pool.opens_after_seconds: the usual DAMM v2 build of the embedded chain opens a pool at most 30 seconds before its first trade, so not before the end: send 15, and settle in the last 15 seconds',
       ...mintWarnings(mints),
       ...tokens.warnings,
       ofCreator,
