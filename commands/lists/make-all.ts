@@ -31,7 +31,7 @@ import {
   type RowStatus,
   withIds,
 } from './keyed-rows.ts'
-import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
+import { rowsOutcome } from './outcome.ts'
 import { patiently } from './patience.ts'
 import { doubtsAbout } from './proof.ts'
 import { proposeRows } from './propose-rows.ts'
@@ -158,19 +158,15 @@ function listOutcome<R extends { line: number }, D extends BuiltRow>(
     journal: journal.file,
     fields: { ...list.fields(planned), ...read },
     statuses: [
-      [kind.done, kind.done, kind.done],
-      ['there already', 'there_already', 'there already'],
+      ...[kind.done, 'there already'],
       ['submitted', 'submitted', 'submitted and not waited for'],
-      [todo, `to_${kind.verb}`, todo],
-      ['unknown', 'unknown', 'not known'],
-      ['failed', 'failed', FAILED_WORDS],
+      ...[todo, 'unknown', 'failed'],
     ],
     records: [names.rows, (row) => row],
     columns: shown,
     cells: (row) => shown.map((column) => cellOf(column, (row as Record<string, unknown>)[column])),
     file,
     notes,
-    isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
   })
 }
 

@@ -1,6 +1,7 @@
 /** Reports the outcome of every row of a list: as records, as a table and as counts. */
 import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
 
 /** The most rows that a terminal shows of a long list; for a longer one it shows only the counts. */
 const MOST_LISTED = 40
@@ -9,8 +10,8 @@ interface ListReport<R extends { status: string }> {
   rows: readonly R[]
   /** Without it, the chain alone shows what is done. */
   journal?: string
-  /** Each status with the name of its count in the data and its words; the first is always shown. */
-  statuses: readonly (readonly [status: R['status'], field: string, words: string])[]
+  /** Each status, if needed with the name of its count in the data and its words; the first is always shown. */
+  statuses: readonly (R['status'] | readonly [status: R['status'], field: string, words: string])[]
   /** The first fields of the data. */
   fields?: object
   /** The name of the rows in the data, and the record of each. */
@@ -26,8 +27,14 @@ interface ListReport<R extends { status: string }> {
   /** Whether the list may be longer than a terminal should show. */
   isLong?: boolean
   notes: readonly string[]
-  /** By default, whether no row has failed. */
+  /** By default, whether no row has failed or is not known. */
   isDone?: boolean
+}
+
+/** The words for counts of statuses whose names are not enough. */
+const WORDS: Readonly<Record<string, string>> = {
+  unknown: 'not known',
+  failed: 'failed: run the same command again for the rest',
 }
 
 export function rowsOutcome<R extends { status: string }>(report: ListReport<R>): CommandOutcome {
@@ -37,9 +44,11 @@ export function rowsOutcome<R extends { status: string }>(report: ListReport<R>)
     records,
     cells,
     isLong = true,
-    isDone = rows.every(({ status }) => status !== 'failed'),
+    isDone = rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
   } = report
-  const counts = report.statuses.map(([status, field, words], i) => {
+  const counts = report.statuses.map((each, i) => {
+    const named = typeof each === 'string' ? ([each, each.replaceAll(' ', '_'), WORDS[each] ?? each] as const) : each
+    const [status, field, words] = named
     const count = rows.filter((row) => row.status === status).length
     return { field, count, text: count === 0 && i > 0 ? [] : [`${count} ${words}`] }
   })
@@ -77,8 +86,5 @@ export function firstNotes(notes: readonly string[], all?: string): string[] {
 
 function errorOf(row: object, file = ''): string | null {
   const { line, error = null } = row as { line?: number; error?: string | null }
-  return error === null ? null : `${file}:${line}:1: ${error}`
+  return error === null ? null : `${file}:${line}:1: ${printable(error)}`
 }
-
-/** The words for the count of failed rows. */
-export const FAILED_WORDS = 'failed: run the same command again for the rest'

@@ -13,7 +13,7 @@ import { fundsOfProposal, type ProposedRun, propose } from '../signing/propose.t
 import type { ActingVault } from '../signing/wallet.ts'
 import { failure, nullIfNotFound, usage } from '../ui/problem.ts'
 import { type JournalFields, type JournalKind, ListJournal } from './journal.ts'
-import { FAILED_WORDS, rowsOutcome } from './outcome.ts'
+import { rowsOutcome } from './outcome.ts'
 import { begunMeanwhile, runList } from './run.ts'
 
 /** One row; `id` has all of its content, so that a changed row is another one. */
@@ -276,13 +276,7 @@ const proposedRowsOutcome = <D extends BuiltTransactions>(
   rowsOutcome({
     rows,
     journal,
-    statuses: [
-      ['proposed', 'proposed', 'proposed'],
-      ['waits', 'waiting', 'wait for the members'],
-      ['executed', 'executed', 'executed'],
-      ['to propose', 'to_propose', 'to propose'],
-      ['failed', 'failed', FAILED_WORDS],
-    ],
+    statuses: ['proposed', ['waits', 'waiting', 'wait for the members'], 'executed', 'to propose', 'failed'],
     records: [
       'rows',
       ({ row: { line, name }, proposals, status, error }) => ({ line, name, proposals, status, error }),

@@ -2,7 +2,7 @@
 import type { PoolRehearsal } from '../../src/api/pool-rehearsals.ts'
 import { solCell, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
-import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
+import { rowsOutcome } from '../lists/outcome.ts'
 import { EXIT } from '../ui/problem.ts'
 import type { LaunchedEntry } from './list-journal.ts'
 import type { LaunchRow } from './list-rows.ts'
@@ -24,13 +24,7 @@ export const launchListOutcome = (
   rowsOutcome({
     rows,
     journal,
-    statuses: [
-      ['launched', 'launched', 'launched'],
-      ['launched already', 'launched_already', 'launched already'],
-      ['to launch', 'to_launch', 'to launch'],
-      ['unknown', 'unknown', 'not known'],
-      ['failed', 'failed', FAILED_WORDS],
-    ],
+    statuses: ['launched', 'launched already', 'to launch', 'unknown', 'failed'],
     records: [
       'pools',
       ({ row: { line, fields }, entry, status, error }) => ({
@@ -48,7 +42,6 @@ export const launchListOutcome = (
     noteOf: ({ row, error }) => (error === null ? null : `${file}:${row.line}:1: ${error}`),
     isLong: false,
     notes,
-    isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
   })
 
 export function rehearsedListOutcome(done: readonly { row: LaunchRow; report: PoolRehearsal }[]): CommandOutcome {

@@ -1,14 +1,16 @@
-/** `svc raises deposit|withdraw|claim|refund --from`: one act for each key of a CSV; no amount is paid twice. */
+/** `svc raises deposit|withdraw|claim|refund --from`: one act for each own key of a CSV; no amount is paid twice. */
+import { dirname, resolve } from 'node:path'
 import { ApiError } from '../../src/platform/errors.ts'
 import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { endOfSigned, type SignedSending } from '../lists/attempt.ts'
+import { readRows } from '../lists/csv.ts'
 import { fieldsOf, ListJournal } from '../lists/journal.ts'
-import { FAILED_WORDS, firstNotes, rowsOutcome } from '../lists/outcome.ts'
+import { firstNotes, rowsOutcome } from '../lists/outcome.ts'
 import { patiently } from '../lists/patience.ts'
 import { doubtsAbout } from '../lists/proof.ts'
-import { failedRow, runList, workThrough } from '../lists/run.ts'
+import { failedRow, refuseStandardInput, runList, workThrough } from '../lists/run.ts'
 import type { SignedEnd } from '../lists/until-ended.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import { agreedSession, refuseUnconfirmable } from '../signing/confirm.ts'
@@ -19,13 +21,50 @@ import { UnprovenEnd } from '../signing/following.ts'
 import { addFunds, type Funds, forecastFunds } from '../signing/funds.ts'
 import { previewLine, previewLines } from '../signing/preview.ts'
 import type { AgreedBuild } from '../signing/signed-run.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { failure, Problem, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { counted } from '../ui/words.ts'
-import { type Answer, buildAct, fieldsOfAct, signAct } from './buyer-acts.ts'
-import { type BuyerList, type BuyerRow, readKeys } from './buyer-rows.ts'
+import { isDeviceUrl, isWalletName } from '../wallet/names.ts'
+import {
+  type ActOfBuyer,
+  type Answer,
+  type BuyerActKind,
+  buildAct,
+  fieldsOfAct,
+  inRound,
+  type Sale,
+  signAct,
+  unitsIn,
+} from './buyer-acts.ts'
 
 const CONCURRENT_ROWS = 4
+const MOST_ROWS = 500
+
+export interface BuyerList {
+  kind: BuyerActKind
+  sale: Sale
+  /** Whether amounts are raw units. */
+  raw: boolean
+  file: string
+  journal: string | undefined
+}
+
+interface BuyerRow {
+  line: number
+  /** As -k takes it. */
+  keypair: string
+  wallet: string
+  /** Raw units of what is paid; without them the chain alone says how much, and so what is left to do. */
+  units: bigint | null
+  act: ActOfBuyer
+  /** Names it in the journal. */
+  id: string
+  /** What the API says about it. */
+  data: Answer | null
+  status: string
+  signature: string | null
+  error: string | null
+}
 
 /** What was signed for a row with an amount, on disk before it is sent. */
 interface SentRow {
@@ -74,6 +113,50 @@ export async function runBuyers(session: Session, flags: BuyerRun['flags'], list
     }),
     work: () => doRows(session, run, open),
     outcome: (notes) => outcomeOf(run, rows, notes),
+  })
+}
+
+/** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
+function readKeys(session: Session, { kind, sale: all, raw, file }: BuyerList): Promise<BuyerRow[]> {
+  refuseStandardInput(file, '--from')
+  const needed = ['keypair', ...(kind.amount === 'needed' ? ['amount'] : [])]
+  const columns = ['keypair', ...(kind.amount === undefined ? [] : ['amount']), 'round']
+  const withoutHeader = (cells: number) => columns.slice(0, Math.max(1, cells))
+  const places = new Map<string, number>()
+  return readRows(file, { all: columns, needed, withoutHeader }, needed.join(','), async (row, faults) => {
+    /** The value of a cell; undefined after its fault was added. */
+    const read = async <T>(column: string, value: (text: string) => T | Promise<T>): Promise<T | undefined> => {
+      const text = String(row.fields.get(column)?.value ?? '')
+      try {
+        if (needed.includes(column) && text === '') throw usage(`the ${column} is missing`)
+        return await value(text)
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        const { message, code, next } = error
+        faults.push({ offset: row.offsetOf(column), message: code === 'forbidden' ? `${message}: ${next}` : message })
+      }
+    }
+    const sale = await read('round', (text) => inRound(all, text === '' ? 1 : Number(text), 'the round'))
+    const units = await read('amount', (text) => {
+      if (text === '') return null
+      // Nothing in a withdrawal proves the decimals that the API says.
+      if (kind.amount === 'optional' && !raw && !all.isSol) throw usage('amounts of this raise need --raw here')
+      return unitsIn(all, text, { raw, shown: 'the amount' })
+    })
+    const own = await read('keypair', async (text) => {
+      const isPath = !isWalletName(text) && !isDeviceUrl(text)
+      const keypair = isPath ? resolve(dirname(resolve(file)), text) : text
+      const wallet = await session.wallet.address(keypair)
+      const id = `${sale?.round} ${wallet}`
+      const earlier = places.get(id)
+      if (earlier !== undefined) throw usage(`the key of ${wallet} is in row ${earlier} too, for the same round`)
+      if (places.set(id, places.size + 1).size > MOST_ROWS) throw usage(`more than ${MOST_ROWS} rows: split the list`)
+      return { keypair, wallet, id }
+    })
+    if (sale === undefined || units === undefined || own === undefined) return []
+    const act = kind.of(session, sale, { units, raw })
+    const open = { data: null, status: `to ${kind.name}`, signature: null, error: null }
+    return [{ ...own, ...open, units, act, offset: row.offset }]
   })
 }
 
@@ -260,12 +343,9 @@ function outcomeOf(
     rows,
     fields: { id, mint: raise.mint, quote_mint: raise.quote_mint },
     statuses: [
-      [done, done, done],
-      [`${done} already`, 'done_already', `${done} already`],
+      ...[done, `${done} already`],
       ['nothing now', 'nothing_now', 'have nothing now'],
-      [`to ${name}`, `to_${name}`, `to ${name}`],
-      ['unknown', 'unknown', 'not known'],
-      ['failed', 'failed', FAILED_WORDS],
+      ...[`to ${name}`, 'unknown', 'failed'],
     ],
     records: [
       'buyers',
@@ -276,9 +356,8 @@ function outcomeOf(
     ],
     columns: ['line', 'wallet', ...ofRounds('round'), 'amount', 'status'],
     cells: (row) => [row.line, row.wallet, ...ofRounds(row.act.sale.round), amountOf(row), row.status],
-    noteOf: ({ line, error }) => (error === null ? null : `${file}:${line}:1: ${printable(error)}`),
+    file,
     ...(journal === null ? {} : { journal: journal.file }),
     notes,
-    isDone: rows.every(({ status }) => status !== 'failed' && status !== 'unknown'),
   })
 }

@@ -5,7 +5,7 @@ import { toHex } from '../../src/merkle/tree.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
-import { required, text, toggle, verb } from '../cli/command.ts'
+import { text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { readHash } from '../merkle/built-record.ts'
 import { type Call, demanding, type Signing } from '../signing/demand.ts'
@@ -22,7 +22,7 @@ import {
   readAllowlist,
   writeProofs,
 } from './allowlist-file.ts'
-import { readProvenRaise } from './proven-raise.ts'
+import { RAISE_ARG, readProvenRaise } from './proven-raise.ts'
 
 interface Opening {
   id: string
@@ -81,7 +81,7 @@ export const openVerb = verb({
   details:
     'FILE has one wallet,cap per line, or with a header wallet,cap,round; rounds count from 1. The list is stored, so that `svc serve` answers proofs at /raise, and --out writes the same answers as files for any static host. Once its root is on chain, a later list can only add wallets and raise caps: the first root stays valid. The creator signs.',
   calls: [paths.raises.open, paths.raises.storeAllowlist, paths.raises.get, ...ACT_CALLS],
-  args: { raise: { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' } },
+  args: { raise: RAISE_ARG },
   flags: {
     allowlist: text('The list, a CSV, or - for standard input', {
       placeholder: 'FILE',

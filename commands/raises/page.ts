@@ -2,12 +2,12 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Raise } from '../../src/api/raises.ts'
 import { RAISE_PAGE_FORMAT, raiseText, siteCluster } from '../../src/claim-page/site/site-subject.ts'
-import { required, text, verb } from '../cli/command.ts'
+import { text, verb } from '../cli/command.ts'
 import { configFlag, nodeNotes, operatorSite, pageFlags, putSite, tokenShown } from '../ui/page-site.ts'
 import { usage } from '../ui/problem.ts'
 import { wholeFolder } from '../ui/whole-folder.ts'
 import { type AllowlistFile, allowlistFlags, configOf, putProofs, readAllowlist } from './allowlist-file.ts'
-import { readProvenRaise } from './proven-raise.ts'
+import { RAISE_ARG, readProvenRaise } from './proven-raise.ts'
 
 const { get } = paths.raises
 
@@ -16,7 +16,7 @@ export const raisePageVerb = verb({
   details:
     'DIR gets the page on which buyers deposit, claim and take back, with relative paths: copy it to any static host with https. It reads every figure from the chain. A raise with an allowlist needs the list, whose proofs are written beside the page. The file of --config is that of claim pages; see docs/claim-pages.md. DIR appears only when it is complete.',
   calls: [get, paths.tokens.get, paths.service.cluster],
-  args: { raise: { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' } },
+  args: { raise: RAISE_ARG },
   flags: {
     ...pageFlags,
     config: configFlag,

@@ -3,9 +3,12 @@ import type { Raise } from '../../src/api/raises.ts'
 import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
+import { required, text } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { readKey } from '../merkle/built-record.ts'
 import { failure } from '../ui/problem.ts'
+
+export const RAISE_ARG = { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' }
 
 /**
  * The address of a raise follows from its base, its token and what is paid, so that no other tokens can be said of it;
@@ -22,5 +25,5 @@ export async function readProvenRaise({ client }: Pick<Session, 'client'>, id: s
       next: 'check which API answers: `svc config list`',
     })
   }
-  return quote_mint === WRAPPED_SOL ? { ...raise, quote_decimals: SOL_DECIMALS } : raise
+  return { ...raise, id, quote_decimals: quote_mint === WRAPPED_SOL ? SOL_DECIMALS : raise.quote_decimals }
 }

@@ -2,12 +2,13 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Raise, RaiseBuyer, RaiseListed } from '../../src/api/raises.ts'
 import { inWhole, unitsOfAll } from '../cli/amounts.ts'
-import { mintAddress, type Rows, required, text, verb } from '../cli/command.ts'
+import { mintAddress, type Rows, text, verb } from '../cli/command.ts'
 import { listVerb } from '../cli/reads.ts'
 import type { Session } from '../cli/session.ts'
 import { readKey } from '../merkle/built-record.ts'
 import { decimalsOfMints } from '../signing/token-state.ts'
 import { printable } from '../ui/render.ts'
+import { RAISE_ARG } from './proven-raise.ts'
 
 const QUOTES = ['min', 'max', 'deposited', 'fees', 'refunded'] as const
 const TOKENS = ['supply', 'claimed'] as const
@@ -47,7 +48,7 @@ function buyerRecord({ rounds, can, wallet, state }: RaiseBuyer, { decimals, quo
 export const getVerb = verb({
   about: 'Read a raise from the chain: terms, progress, and what can be done now, and by whom',
   calls: [paths.raises.get, paths.raises.buyer],
-  args: { raise: { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' } },
+  args: { raise: RAISE_ARG },
   flags: { buyer: text('What this wallet has deposited, and can do now', { placeholder: 'WALLET' }) },
   examples: [
     'svc raises get GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',

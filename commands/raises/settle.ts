@@ -10,7 +10,7 @@ import { PRICE_ONE } from '../../src/solana/raise-amounts.ts'
 import { settlementText } from '../../src/solana/raise-due.ts'
 import { FULL_RANGE } from '../../src/solana/raise-pool.ts'
 import { rawUnits, tokensText, unitsOfAll } from '../cli/amounts.ts'
-import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
+import { type CommandOutcome, text, toggle, verb } from '../cli/command.ts'
 import { isoOf } from '../cli/typed-times.ts'
 import { type Call, demanding, opens, type Signing, unexpectedBuild, wraps } from '../signing/demand.ts'
 import { previewLines } from '../signing/preview.ts'
@@ -18,7 +18,7 @@ import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
-import { readProvenRaise } from './proven-raise.ts'
+import { RAISE_ARG, readProvenRaise } from './proven-raise.ts'
 import { poolPlan } from './terms.ts'
 
 interface Settling {
@@ -117,10 +117,11 @@ const isFeeOf = (plan: RaisePool | null) => (value: string) => {
 /** No settlement needs more. */
 const MOST_TRANSACTIONS = 8
 const POOL_ACTS: readonly SettlementAct[] = ['open_pool', 'add_liquidity', 'lock_liquidity']
+const isOfPool = (act: SettlementAct) => POOL_ACTS.includes(act)
 
 /** Throws if the API adds the pool to a settlement without one, or locks liquidity that it does not add. */
 function requireActs({ acts, plan, opensAt }: Settling): void {
-  const ofPool = acts.filter((act) => POOL_ACTS.includes(act))
+  const ofPool = acts.filter(isOfPool)
   if (plan === null && ofPool.length > 0)
     throw unexpectedBuild(`it would ${uncapitalized(settlementText(ofPool[0] as SettlementAct, 'return'))}`)
   const adds = ofPool.some((act) => act !== 'lock_liquidity')
@@ -137,7 +138,7 @@ export const settleVerb = verb({
   details:
     'One transaction does as much as it has room for, and the command goes on until nothing is due. It can be repeated: what is done shows on chain. The pool follows from the plan that the API keeps, so without a terminal --pool-quote and --pool-tokens must say its amounts in raw units (--raw), and --then-pool the plan.',
   calls: [paths.raises.settle, paths.raises.get, ...ACT_CALLS],
-  args: { raise: { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' } },
+  args: { raise: RAISE_ARG },
   flags: {
     skip_pool: toggle('Take what was raised without the planned pool', { conflicts: ['then_pool'] }),
     then_pool: text('The plan of the pool, as `svc raises create` was given it: its fee and its lock', {
@@ -163,64 +164,48 @@ export const settleVerb = verb({
     const plan = then_pool === undefined ? kept : await poolPlan(then_pool, 0n, null)
     const isEarly = plan?.when === 'before_end' && (raise.state === 'not_started' || raise.state === 'ongoing')
     const opensAt = isEarly ? Date.parse(raise.ends_at) / 1_000 + plan.opens_after_seconds : null
-    const says = (act: SettlementAct) => uncapitalized(settlementText(act, raise.unsold))
+    const says = (acts: readonly SettlementAct[]) => acts.map((act) => uncapitalized(settlementText(act, raise.unsold)))
     const quoteText = (units: string) => `${tokensText(units, quote_decimals)} of ${raise.quote_mint}`
     const tokenText = (units: string) => `${tokensText(units, decimals)} of ${raise.mint}`
-    /** What all its transactions do together. */
-    let done: { acts: SettlementAct[]; quote: bigint; tokens: bigint; pool: [string, string] } = {
-      acts: [],
-      quote: 0n,
-      tokens: 0n,
-      pool: ['0', '0'],
-    }
+    const inPool = ({ pool_quote, pool_tokens }: RaiseSettlement) => [quoteText(pool_quote), tokenText(pool_tokens)]
+    const answers: RaiseSettlement[] = []
     const signatures: string[] = []
     for (;;) {
-      let left: readonly SettlementAct[] = []
       const outcome = await runAct<RaiseSettlement>(session, flags, {
         what: `Settle the raise ${id}`,
         call: (body, options) =>
           session.client.raises.settle({ id, ...(skip_pool ? { skip_pool } : {}), ...body }, options),
-        demand(of, { acts, pool_quote: quote, pool_tokens: tokens }) {
-          const pool = { quote: BigInt(quote), tokens: BigInt(tokens) }
-          const asked = {
-            ...{ id, mint: raise.mint, quoteMint: raise.quote_mint, acts, pool },
-            ...{ plan, opensAt },
-          }
+        demand(of, data) {
+          const { acts } = data
+          const pool = { quote: BigInt(data.pool_quote), tokens: BigInt(data.pool_tokens) }
+          const asked = { id, mint: raise.mint, quoteMint: raise.quote_mint, acts, pool, plan, opensAt }
           requireActs(asked)
           if (acts.includes('open_pool') || acts.includes('add_liquidity')) {
-            requireTyped(of, pool, typed, quoteText, tokenText)
+            requireTyped(of, pool, typed, `the pool gets ${inPool(data).join(' and ')}`)
             // Other decimals would be another price.
             if (!raw) of.apiSays(`${raise.mint} has ${decimals} decimals`, '--raw')
           }
-          if (then_pool === undefined && plan !== null && acts.some((act) => POOL_ACTS.includes(act)))
+          if (then_pool === undefined && plan !== null && acts.some(isOfPool))
             of.apiSays(`the plan of the pool: ${termsText(plan)}`, '--then-pool')
           return demandsSettlement(of, asked)
         },
         preview: (data) =>
           previewLines({
-            does: data.acts.map((act) => says(act)),
+            does: says(data.acts),
             arrives: data.quote !== '0' && quoteText(data.quote),
             tokens: data.tokens !== '0' && tokenText(data.tokens),
-            pool: data.pool_tokens !== '0' && `${quoteText(data.pool_quote)}, ${tokenText(data.pool_tokens)}`,
+            pool: data.pool_tokens !== '0' && inPool(data).join(', '),
             trades:
               opensAt !== null &&
               data.acts.includes('open_pool') &&
               `in the pool from ${timeText(isoOf(BigInt(opensAt)))}; settle again before`,
-            terms: plan !== null && data.acts.some((act) => POOL_ACTS.includes(act)) && termsText(plan),
-            later: data.left.length > 0 && data.left.map((act) => says(act)).join('; '),
+            terms: plan !== null && data.acts.some(isOfPool) && termsText(plan),
+            later: data.left.length > 0 && says(data.left).join('; '),
             note: (data.warnings ?? []).map(printable),
           }),
         show(data) {
-          left = data.left
-          done = {
-            acts: [...done.acts, ...data.acts],
-            quote: done.quote + BigInt(data.quote),
-            tokens: done.tokens + BigInt(data.tokens),
-            pool: data.pool_tokens === '0' ? done.pool : [data.pool_quote, data.pool_tokens],
-          }
-          const [pool_quote, pool_tokens] = done.pool
-          const sums = { quote: String(done.quote), tokens: String(done.tokens), pool_quote, pool_tokens }
-          return { id, acts: done.acts, left, pool_address: data.pool_address, ...sums }
+          answers.push(data)
+          return { id, ...together(answers) }
         },
         decimals: {
           ...unitsOfAll(['quote', 'pool_quote'], quote_decimals),
@@ -229,20 +214,30 @@ export const settleVerb = verb({
       }).catch((error: unknown): CommandOutcome => {
         if (!(error instanceof ApiError) || error.details?.reason !== 'settled') throw error
         session.ui.note(error.message)
-        return { data: { id, acts: done.acts, left } }
+        return { data: { id, acts: answers.flatMap(({ acts }) => acts), left: [] } }
       })
-      const sent = outcome.data as { signature?: string }
-      if (sent.signature !== undefined) signatures.push(sent.signature)
+      const sent = outcome.data as { signature?: string; left?: SettlementAct[] }
+      const { signature, left = [] } = sent
+      if (signature !== undefined) signatures.push(signature)
       const goesOn =
         left.length > 0 && !flags.dry_run && !flags.build_only && !flags.signed && flags.squads === undefined
       if (!goesOn || signatures.length === MOST_TRANSACTIONS) {
-        if (signatures.length === 0 || signatures.at(0) === sent.signature) return outcome
+        if (signatures.length === 0 || signatures[0] === signature) return outcome
         return { ...outcome, data: { ...sent, signatures }, record: { ...outcome.record, signatures } }
       }
-      session.ui.note(`Also due: ${left.map((act) => says(act)).join('; ')}`)
+      session.ui.note(`Also due: ${says(left).join('; ')}`)
     }
   },
 })
+
+/** What the transactions of a run do together. */
+function together(answers: readonly RaiseSettlement[]) {
+  const sum = (field: 'quote' | 'tokens') => String(answers.reduce((all, each) => all + BigInt(each[field]), 0n))
+  const { left = [], pool_address } = answers.at(-1) ?? {}
+  const { pool_quote = '0', pool_tokens = '0' } = answers.findLast((each) => each.pool_tokens !== '0') ?? {}
+  const sums = { quote: sum('quote'), tokens: sum('tokens'), pool_quote, pool_tokens }
+  return { acts: answers.flatMap(({ acts }) => acts), left, pool_address, ...sums }
+}
 
 const termsText = ({ fee_bps, locked_bps }: RaisePool): string =>
   `a trading fee of ${fee_bps / 100} %, ${locked_bps / 100} % of the liquidity locked for good`
@@ -250,11 +245,9 @@ const termsText = ({ fee_bps, locked_bps }: RaisePool): string =>
 function requireTyped(
   of: Signing,
   pool: Settling['pool'],
-  typed: { quote: bigint | null; tokens: bigint | null },
-  quoteText: (units: string) => string,
-  tokenText: (units: string) => string,
+  typed: Record<keyof Settling['pool'], bigint | null>,
+  says: string,
 ): void {
-  const says = `the pool gets ${quoteText(String(pool.quote))} and ${tokenText(String(pool.tokens))}`
   if (typed.quote === null) of.apiSays(says, '--pool-quote')
   if (typed.tokens === null) of.apiSays(says, '--pool-tokens')
   if (isNear(pool.quote, typed.quote ?? pool.quote) && isNear(pool.tokens, typed.tokens ?? pool.tokens)) return

@@ -5,7 +5,7 @@
 import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
+import { rowsOutcome } from '../lists/outcome.ts'
 import { patiently } from '../lists/patience.ts'
 import { proposeRows } from '../lists/propose-rows.ts'
 import { atOnce, type ListPreview, listSigner, runList, workThrough } from '../lists/run.ts'
@@ -226,9 +226,7 @@ const listOutcome = <D extends ActAnswer>(
       ['done', 'done', done],
       ['done already', 'done_already', doneBefore],
       ['waits', 'waiting', 'wait for approvals'],
-      ['to do', 'to_do', 'to do'],
-      ['left out', 'left_out', 'left out'],
-      ['failed', 'failed', FAILED_WORDS],
+      ...(['to do', 'left out', 'failed'] as const),
     ],
     records: ['rows', ({ act: { line, mint }, status, signature, note }) => ({ line, mint, status, signature, note })],
     columns: ['line', 'mint', 'status', 'signature'],

@@ -4,7 +4,7 @@ import type { CommandOutcome } from '../../cli/command.ts'
 import { writeRows } from '../../ledger/csv.ts'
 import { EXIT } from '../../ui/problem.ts'
 import { printable } from '../../ui/render.ts'
-import { FAILED_WORDS, rowsOutcome } from '../outcome.ts'
+import { rowsOutcome } from '../outcome.ts'
 import type { SendRow, WalletAct } from './act.ts'
 import type { SentBatch } from './journal.ts'
 
@@ -38,9 +38,7 @@ export function batchesOutcome(
       ['sent already', `${done}_already`, `${done} already`],
       ...(isSend ? ([['claimed', 'claimed', 'have claimed']] as const) : []),
       ['to send', open.replace(' ', '_'), open],
-      ['left out', 'left_out', 'left out'],
-      ['unknown', 'unknown', 'not known'],
-      ['failed', 'failed', FAILED_WORDS],
+      ...(['left out', 'unknown', 'failed'] as const),
     ],
     records: [
       list,
