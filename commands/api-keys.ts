@@ -13,10 +13,10 @@ import { timeText } from './ui/times.ts'
 const EXAMPLE = 'key_7vQ2mXr9LdT4sYb1WnGe6KpA'
 const ONCE = 'The key is shown only once; keep it in a file that only you can read (chmod 600).'
 const id = required(text('Id of the key', { placeholder: 'ID' }))
-const allowIp = {
-  ...listOf('Address or range from which it may be used; repeatable', { placeholder: 'CIDR' }),
+const allowIp = listOf('Address or range from which it may be used; repeatable', {
+  placeholder: 'CIDR',
   field: 'allow_ips',
-}
+})
 
 /** Seconds from now until the key expires. */
 function expiresIn(typed: string, { now }: SessionClock): number {
@@ -44,10 +44,7 @@ export const apiKeysNoun: Noun = {
         scopes: listOf<Scope>('Scopes of the key', { placeholder: 'SCOPE,…' }),
         per_minute: integer('Requests a minute', { min: 1 }),
         per_day: integer('Requests a day', { min: 1 }),
-        expires: {
-          ...text('When it expires: a span such as 90d, or a time', { placeholder: 'SPAN' }),
-          field: 'expires_in',
-        },
+        expires: text('When it expires: a span such as 90d, or a time', { placeholder: 'SPAN', field: 'expires_in' }),
         allow_ip: allowIp,
       },
       examples: [
@@ -92,10 +89,10 @@ export const apiKeysNoun: Noun = {
       calls: [paths.apiKeys.update],
       args: { id },
       flags: {
-        expires: {
-          ...text('When it expires: a span from now such as 90d, a time, or never', { placeholder: 'SPAN' }),
+        expires: text('When it expires: a span from now such as 90d, a time, or never', {
+          placeholder: 'SPAN',
           field: 'expires_in',
-        },
+        }),
         allow_ip: { ...allowIp, about: 'Address or range from which it may be used; repeatable, or any' },
       },
       needs: [['expires', 'allow_ip']],
@@ -121,12 +118,10 @@ export const apiKeysNoun: Noun = {
       calls: [paths.apiKeys.rotate],
       args: { id },
       flags: {
-        overlap: {
-          ...text('How long the old text still works, in whole hours, up to 168h (default 24h)', {
-            placeholder: 'SPAN',
-          }),
+        overlap: text('How long the old text still works, in whole hours, up to 168h (default 24h)', {
+          placeholder: 'SPAN',
           field: 'overlap_hours',
-        },
+        }),
       },
       examples: [`svc keys rotate ${EXAMPLE}`, `svc keys rotate ${EXAMPLE} --overlap 24h`],
       async run({ id, overlap }, { client }) {

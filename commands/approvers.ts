@@ -15,7 +15,7 @@ export const approversNoun: Noun = {
         'They sign their decisions with this wallet: `svc proposals approve` on their machine, or the page of a proposal on a phone. With --key, they cannot approve what this API key asks for.',
       calls: [approverPaths.add],
       args: { address: ADDRESS, name: required(text('Their name', { placeholder: 'NAME' })) },
-      flags: { key: { ...text('API key of the same person', { placeholder: 'ID' }), field: 'api_key_id' } },
+      flags: { key: text('API key of the same person', { placeholder: 'ID', field: 'api_key_id' }) },
       examples: [
         'svc approvers add 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU Ada',
         'svc approvers add 9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM Bob --key key_7vQ2mXr9LdT4sYb1WnGe6KpA',

@@ -54,6 +54,7 @@ type InputOptions = Partial<
   Pick<
     CommandInput,
     | 'placeholder'
+    | 'field'
     | 'min'
     | 'max'
     | 'short'

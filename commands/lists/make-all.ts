@@ -158,7 +158,8 @@ function listOutcome<R extends { line: number }, D extends BuiltRow>(
     journal: journal.file,
     fields: { ...list.fields(planned), ...read },
     statuses: [
-      ...[kind.done, 'there already'],
+      kind.done,
+      'there already',
       ['submitted', 'submitted', 'submitted and not waited for'],
       ...[todo, 'unknown', 'failed'],
     ],

@@ -41,10 +41,7 @@ type LockAt = Pick<LockRead, 'address' | 'mint'>
 
 export const LOCK_CALLS = [...ACT_CALLS, paths.locks.get]
 /** The API calls it `address`. */
-export const lockAddress = (about = 'Address of the lock') => ({
-  ...text(about, { placeholder: 'LOCK' }),
-  field: 'address',
-})
+export const lockAddress = (about = 'Address of the lock') => text(about, { placeholder: 'LOCK', field: 'address' })
 export const LOCK = required(lockAddress())
 
 /** The lock with the address that was typed, whatever the API says of it. */

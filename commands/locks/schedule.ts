@@ -11,7 +11,7 @@ import { CLOCK_SYSVAR } from '../../src/solana/program-ids.ts'
 import { SYSVAR } from '../../src/solana/programs/sysvar.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { groupedDecimalOf, rawUnits } from '../cli/amounts.ts'
-import { type CommandInput, type InputValues, integer, text } from '../cli/command.ts'
+import { type InputValues, integer, text } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { isoOf, requireMoment, requireMomentFrom, requireSpan } from '../cli/typed-times.ts'
 import { previewLines } from '../signing/preview.ts'
@@ -19,17 +19,12 @@ import { Problem, usage } from '../ui/problem.ts'
 import { timeText } from '../ui/times.ts'
 import { counted } from '../ui/words.ts'
 
-/** The flag fills a field of the API that has another name. */
-const filling = <T>(field: string, input: CommandInput<T>): CommandInput<T> => ({ ...input, field })
-
 export const SCHEDULE_FLAGS = {
-  start: filling('starts_at', text('When the schedule begins, ISO 8601 (default now)', { placeholder: 'TIME' })),
-  cliff: filling(
-    'cliff_at',
-    text('When the first part unlocks: a time, or a span after the start such as 365d (default at the start)', {
-      placeholder: 'TIME|SPAN',
-    }),
-  ),
+  start: text('When the schedule begins, ISO 8601 (default now)', { placeholder: 'TIME', field: 'starts_at' }),
+  cliff: text('When the first part unlocks: a time, or a span after the start such as 365d (default at the start)', {
+    placeholder: 'TIME|SPAN',
+    field: 'cliff_at',
+  }),
   cliff_amount: text('What unlocks at the cliff: whole tokens, or a share such as 25% (default what does not divide)', {
     placeholder: 'AMOUNT',
   }),

@@ -1,6 +1,5 @@
 /** What a buyer of a raise does with its own key: how each act is asked for, checked here and shown. */
 import type { BuyerAct, Raise } from '../../src/api/raises.ts'
-import { hexOf } from '../../src/solana/bytes.ts'
 import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
@@ -25,39 +24,31 @@ import { runSigned } from '../signing/run.ts'
 import type { SignedRun } from '../signing/signed-run.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
-import { readProvenRaise } from './proven-raise.ts'
+import { presaleCall } from './proven-raise.ts'
 
-/** A round of a raise as the API says it; its address is the one that was typed. */
+/** A round of a raise. */
 export interface Sale {
-  id: string
-  round: number
   raise: Raise
+  round: number
   isSol: boolean
-  /** Of what is paid. */
-  decimals: number
-}
-
-export async function readSale(session: Session, id: string): Promise<Sale> {
-  const raise = await readProvenRaise(session, id)
-  return { id, round: 1, raise, isSol: raise.quote_mint === WRAPPED_SOL, decimals: raise.quote_decimals }
 }
 
 /** Throws a usage problem for a round that the raise does not have; `shown` names the input. */
-export function inRound(sale: Sale, round: number, shown: string): Sale {
-  const { length } = sale.raise.rounds
-  if (round >= 1 && round <= length) return { ...sale, round }
+export function inRound(raise: Raise, round: number, shown: string): Sale {
+  const { length } = raise.rounds
+  if (round >= 1 && round <= length) return { raise, round, isSol: raise.quote_mint === WRAPPED_SOL }
   const rounds = length === 1 ? 'one round' : `rounds 1 to ${length}`
   throw usage(`${shown}: the raise has ${rounds}`, { param: shown })
 }
 
-export function unitsIn({ decimals }: Sale, amount: string, { raw, shown }: { raw: boolean; shown: string }): bigint {
-  const units = rawUnits(amount, raw ? 0 : decimals, shown)
+export function unitsIn(raise: Raise, amount: string, { raw, shown }: { raw: boolean; shown: string }): bigint {
+  const units = rawUnits(amount, raw ? 0 : raise.quote_decimals, shown)
   if (units === 0n) throw usage(`${shown} must be more than 0`, { param: shown })
   return units
 }
 
-const paidText = ({ raise, isSol, decimals }: Sale, units: string | bigint) =>
-  `${tokensText(units, decimals)} ${isSol ? 'SOL' : `of ${raise.quote_mint}`}`
+const paidText = ({ raise, isSol }: Sale, units: string | bigint) =>
+  `${tokensText(units, raise.quote_decimals)} ${isSol ? 'SOL' : `of ${raise.quote_mint}`}`
 const boughtText = ({ raise }: Sale, units: string) => `${tokensText(units, raise.decimals)} of ${raise.mint}`
 
 /** The accounts of a buyer, derived here. */
@@ -68,20 +59,12 @@ interface Buyer {
   tokens: string[]
 }
 
-async function buyerOf({ payer, accounts }: Signing, { id, round, raise }: Sale): Promise<Buyer> {
+async function buyerOf({ payer, accounts }: Signing, { round, raise }: Sale): Promise<Buyer> {
   const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
-  const { address: escrow } = deriveAddress(PRESALE.id, ...PRESALE_SEEDS.escrow(id, payer, round - 1))
+  const { address: escrow } = deriveAddress(PRESALE.id, ...PRESALE_SEEDS.escrow(raise.id, payer, round - 1))
   const [quotes, tokens] = await Promise.all([accounts(raise.quote_mint, payer), accounts(raise.mint, payer)])
-  return { own: { presale: id, escrow }, quotes, tokens }
+  return { own: { presale: raise.id, escrow }, quotes, tokens }
 }
-
-type Instruction = Parameters<typeof PRESALE.data>[0]
-/** A call with exactly these arguments: no accounts of a transfer hook follow. */
-const presaleCall = <Name extends Instruction>(
-  call: Name,
-  fields: Call['fields'],
-  args: Parameters<typeof PRESALE.data<Name>>[1],
-): Call => ({ program: PRESALE.id, call, fields, data: hexOf(PRESALE.data(call, args)) })
 
 /** What a payment of the quote needs around it: an own account, which is closed again if it was opened for SOL. */
 const aroundPayout = ({ payer }: Signing, { raise, isSol }: Sale, { quotes }: Buyer): Call[] => [
@@ -135,10 +118,10 @@ export interface BuyerActKind<D extends Answer = Answer> {
 }
 
 export const buildAct = (
-  { sale: { id, round }, call }: ActOfBuyer,
+  { sale: { raise, round }, call }: ActOfBuyer,
   buyer: string,
   flags: Parameters<typeof buildFields>[0],
-) => call({ id, buyer, round, ...buildFields(flags) })
+) => call({ id: raise.id, buyer, round, ...buildFields(flags) })
 
 /** The fields of an answer that are shown and kept. */
 export const fieldsOfAct = ({ units, others = [] }: ActOfBuyer, data: Answer) =>
@@ -152,8 +135,8 @@ export const signAct = (session: Session, flags: SigningFlags, act: ActOfBuyer, 
     demand: act.demand,
     preview: (data) => previewLines({ ...act.preview(data), note: (data.warnings ?? []).map(printable) }),
     show(data) {
-      const { id, round, raise } = act.sale
-      return { id, round, mint: raise.mint, quote_mint: raise.quote_mint, ...fieldsOfAct(act, data) }
+      const { round, raise } = act.sale
+      return { id: raise.id, round, mint: raise.mint, quote_mint: raise.quote_mint, ...fieldsOfAct(act, data) }
     },
     decimals: () => act.units,
     ...(send === undefined ? {} : { send }),
@@ -170,12 +153,12 @@ export const DEPOSIT: BuyerActKind<Built<'deposit'>> = {
   done: 'deposited',
   amount: 'needed',
   of(session, sale, { units, line }) {
-    const { raise, id } = sale
+    const { raise } = sale
     const asked = units ?? 0n
     const isFixed = raise.sale_mode === 'fixed_price'
     return {
       sale,
-      what: `Deposit ${paidText(sale, asked)} into the raise ${id}`,
+      what: `Deposit ${paidText(sale, asked)} into the raise ${raise.id}`,
       call: (body) => session.client.raises.deposit({ ...body, ...line, amount: String(asked) }),
       demand: acting(sale, 'it deposits this amount into this raise, in your name', (of, buyer, data) =>
         depositCalls(of, sale, buyer, { ...data, asked }),
@@ -188,7 +171,7 @@ export const DEPOSIT: BuyerActKind<Built<'deposit'>> = {
         buys: data.buys !== '0' && `${boughtText(sale, data.buys)}${isFixed ? '' : ' by the deposits so far'}`,
         account: data.rent !== '0' && `${solOf(BigInt(data.rent))} SOL of rent, which the last claim or refund returns`,
       }),
-      units: { ...unitsOfAll(['amount', 'fee'], sale.decimals), buys: raise.decimals, rent: SOL_DECIMALS },
+      units: { ...unitsOfAll(['amount', 'fee'], raise.quote_decimals), buys: raise.decimals, rent: SOL_DECIMALS },
       estimates: isFixed ? [] : ['buys'],
     }
   },
@@ -202,24 +185,23 @@ async function depositCalls(
   { amount, fee, asked }: { amount: string; fee: string; asked: bigint },
 ): Promise<Call[]> {
   const { payer } = of
-  const { raise, round, isSol, decimals } = sale
+  const { raise, round, isSol } = sale
   const paid = BigInt(amount)
   const bps = raise.rounds[round - 1]?.deposit_fee_bps ?? 0
   if (paid > asked || feeOnTop(paid, bps) !== BigInt(fee))
     throw unexpectedBuild(`it would pay ${paidText(sale, paid)} and ${paidText(sale, fee)} of fee`)
   // The program takes the fee on top, and only a guard bounds what it takes from an account that was open before.
   if (!isSol) of.note(`the round has a deposit fee of ${bps / 100} % (reported by the API; --guard required bounds it)`)
-  const opening = { program: PRESALE.id, least: 0, group: 'escrow' }
+  const opening = { least: 0, group: 'escrow' }
   const joins = { ...own, owner: payer, payer }
   return [
     ...(isSol
       ? await wraps(of, payer, paid + BigInt(fee))
-      : [provesDecimals(quotes, raise.quote_mint, decimals, payer)]),
-    { ...opening, call: 'create_permissionless_escrow', fields: joins },
+      : [provesDecimals(quotes, raise.quote_mint, raise.quote_decimals, payer)]),
+    { ...presaleCall('create_permissionless_escrow', joins), ...opening },
     {
+      ...presaleCall('create_permissioned_escrow_with_merkle_proof', { ...joins, registry_index: round - 1 }),
       ...opening,
-      call: 'create_permissioned_escrow_with_merkle_proof',
-      fields: { ...joins, registry_index: round - 1 },
     },
     presaleCall(
       'deposit',
@@ -234,14 +216,15 @@ export const WITHDRAWAL: BuyerActKind<Built<'withdraw'>> = {
   done: 'withdrawn',
   amount: 'optional',
   of(session, sale, { units: asked, raw }) {
-    const { raise, id, decimals } = sale
+    const { raise } = sale
+    const decimals = raise.quote_decimals
     const withdrawal = ({ payer: owner }: Signing, { own, quotes }: Buyer, amount: bigint): Call => {
       const fields = { ...own, owner, quote_mint: raise.quote_mint, owner_quote_token: quotes, amount }
       return presaleCall('withdraw', fields, { amount, slices: [] })
     }
     return {
       sale,
-      what: `Withdraw ${asked === null ? 'the deposit' : paidText(sale, asked)} from the raise ${id}`,
+      what: `Withdraw ${asked === null ? 'the deposit' : paidText(sale, asked)} from the raise ${raise.id}`,
       call: (body) => session.client.raises.withdraw({ ...body, ...(asked === null ? {} : { amount: String(asked) }) }),
       demand: acting(sale, 'it pays you this amount of your deposit', (of, buyer, data) => {
         // Nothing in the transaction proves the decimals of another quote.
@@ -265,7 +248,7 @@ export const CLAIM: BuyerActKind<Built<'claim'>> = {
     const { mint, decimals } = sale.raise
     return {
       sale,
-      what: `Claim tokens bought in the raise ${sale.id}`,
+      what: `Claim tokens bought in the raise ${sale.raise.id}`,
       call: (body) => session.client.raises.claim(body),
       demand: acting(sale, 'it pays what you bought into your own accounts', (of, buyer, data) => {
         const { payer: owner } = of
@@ -284,7 +267,7 @@ export const CLAIM: BuyerActKind<Built<'claim'>> = {
         later: data.remaining !== '0' && boughtText(sale, data.remaining),
         next: data.next_claim_at,
       }),
-      units: { ...unitsOfAll(['amount', 'received', 'remaining'], decimals), refunded: sale.decimals },
+      units: { ...unitsOfAll(['amount', 'received', 'remaining'], decimals), refunded: sale.raise.quote_decimals },
       others: ['next_claim_at', 'closes'],
     }
   },
@@ -295,7 +278,7 @@ export const REFUND: BuyerActKind<Built<'refund'>> = {
   done: 'refunded',
   of: (session, sale) => ({
     sale,
-    what: `Take back what is yours from the raise ${sale.id}`,
+    what: `Take back what is yours from the raise ${sale.raise.id}`,
     call: (body) => session.client.raises.refund(body),
     demand: acting(sale, 'it pays what is yours into your own account', (of, buyer, { amount, closes: isLast }) => [
       ...aroundPayout(of, sale, buyer),
@@ -303,7 +286,7 @@ export const REFUND: BuyerActKind<Built<'refund'>> = {
       ...(isLast ? [closingCall(of, buyer)] : []),
     ]),
     preview: (data) => ({ receives: paidText(sale, data.amount) }),
-    units: unitsOfAll(['amount'], sale.decimals),
+    units: unitsOfAll(['amount'], sale.raise.quote_decimals),
     others: ['closes'],
   }),
 }

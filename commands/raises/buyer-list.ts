@@ -1,6 +1,8 @@
 /** `svc raises deposit|withdraw|claim|refund --from`: one act for each own key of a CSV; no amount is paid twice. */
 import { dirname, resolve } from 'node:path'
+import type { Raise } from '../../src/api/raises.ts'
 import { ApiError } from '../../src/platform/errors.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { Amount } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -32,7 +34,6 @@ import {
   buildAct,
   fieldsOfAct,
   inRound,
-  type Sale,
   signAct,
   unitsIn,
 } from './buyer-acts.ts'
@@ -42,7 +43,7 @@ const MOST_ROWS = 500
 
 export interface BuyerList {
   kind: BuyerActKind
-  sale: Sale
+  raise: Raise
   /** Whether amounts are raw units. */
   raw: boolean
   file: string
@@ -83,7 +84,7 @@ interface BuyerRun extends Omit<BuyerList, 'journal'> {
 }
 
 export async function runBuyers(session: Session, flags: BuyerRun['flags'], list: BuyerList): Promise<CommandOutcome> {
-  const { kind, sale, file } = list
+  const { kind, raise, file } = list
   const cluster = await session.cluster()
   if (!flags.dry_run) await refuseUnconfirmable(session, cluster)
   const rows = await readKeys(session, list)
@@ -94,7 +95,7 @@ export async function runBuyers(session: Session, flags: BuyerRun['flags'], list
   const { funds, notes: said } = await tryRows(session, run, rows)
   const open = rows.filter(({ status }) => status === `to ${kind.name}`)
   const units = open.reduce((sum, { data }) => sum + BigInt(data?.amount ?? 0), 0n)
-  const act = kind.of(session, sale, { units, raw: true })
+  const act = kind.of(session, inRound(raise, 1, '--round'), { units, raw: true })
   return runList(session, flags, {
     question: `${act.what} with ${counted(open.length, 'row')} of ${file}`,
     isOpen: open.length > 0,
@@ -117,7 +118,7 @@ export async function runBuyers(session: Session, flags: BuyerRun['flags'], list
 }
 
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
-function readKeys(session: Session, { kind, sale: all, raw, file }: BuyerList): Promise<BuyerRow[]> {
+function readKeys(session: Session, { kind, raise, raw, file }: BuyerList): Promise<BuyerRow[]> {
   refuseStandardInput(file, '--from')
   const needed = ['keypair', ...(kind.amount === 'needed' ? ['amount'] : [])]
   const columns = ['keypair', ...(kind.amount === undefined ? [] : ['amount']), 'round']
@@ -136,12 +137,13 @@ function readKeys(session: Session, { kind, sale: all, raw, file }: BuyerList): 
         faults.push({ offset: row.offsetOf(column), message: code === 'forbidden' ? `${message}: ${next}` : message })
       }
     }
-    const sale = await read('round', (text) => inRound(all, text === '' ? 1 : Number(text), 'the round'))
+    const sale = await read('round', (text) => inRound(raise, text === '' ? 1 : Number(text), 'the round'))
     const units = await read('amount', (text) => {
       if (text === '') return null
       // Nothing in a withdrawal proves the decimals that the API says.
-      if (kind.amount === 'optional' && !raw && !all.isSol) throw usage('amounts of this raise need --raw here')
-      return unitsIn(all, text, { raw, shown: 'the amount' })
+      if (kind.amount === 'optional' && !raw && raise.quote_mint !== WRAPPED_SOL)
+        throw usage('amounts of this raise need --raw here')
+      return unitsIn(raise, text, { raw, shown: 'the amount' })
     })
     const own = await read('keypair', async (text) => {
       const isPath = !isWalletName(text) && !isDeviceUrl(text)
@@ -160,8 +162,8 @@ function readKeys(session: Session, { kind, sale: all, raw, file }: BuyerList): 
   })
 }
 
-export function buyerJournal({ kind, sale, file, journal }: BuyerList, cluster: string | null) {
-  const terms = { raise: sale.id, cluster }
+export function buyerJournal({ kind, raise, file, journal }: BuyerList, cluster: string | null) {
+  const terms = { raise: raise.id, cluster }
   return new ListJournal<typeof terms, SentRow>(journal ?? `${file}.${kind.name}.json`, terms, {
     kind: `svc-raise-${kind.name}`,
     command: `\`svc raises ${kind.name} --from\``,
@@ -333,17 +335,17 @@ function sumLines(rows: readonly BuyerRow[]): string[] {
 }
 
 function outcomeOf(
-  { kind: { name, done }, sale, file, journal }: BuyerRun,
+  { kind: { name, done }, raise, file, journal }: BuyerRun,
   rows: readonly BuyerRow[],
   notes: readonly string[],
 ): CommandOutcome {
-  const { id, raise } = sale
   const ofRounds = <T>(value: T) => (raise.rounds.length === 1 ? [] : [value])
   return rowsOutcome({
     rows,
-    fields: { id, mint: raise.mint, quote_mint: raise.quote_mint },
+    fields: { id: raise.id, mint: raise.mint, quote_mint: raise.quote_mint },
     statuses: [
-      ...[done, `${done} already`],
+      done,
+      [`${done} already`, 'done_already', `${done} already`],
       ['nothing now', 'nothing_now', 'have nothing now'],
       ...[`to ${name}`, 'unknown', 'failed'],
     ],

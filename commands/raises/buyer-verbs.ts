@@ -1,16 +1,7 @@
 /** `svc raises deposit`, `withdraw`, `claim` and `refund`: with one key, or with a list of own keys. */
 import { paths } from '../../src/api/paths.ts'
 import { hexOf } from '../../src/solana/bytes.ts'
-import {
-  type CommandOutcome,
-  type InputValues,
-  integer,
-  required,
-  requiredUnless,
-  text,
-  toggle,
-  verb,
-} from '../cli/command.ts'
+import { type CommandOutcome, type InputValues, integer, requiredUnless, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { TRUST_JOURNAL } from '../lists/proof.ts'
 import { OF_ONE_TRANSACTION } from '../lists/run.ts'
@@ -18,21 +9,11 @@ import { SIGN_UNSEEN, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { JOURNAL } from '../tokens/act-inputs.ts'
 import { readJson } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
-import {
-  type BuyerActKind,
-  CLAIM,
-  DEPOSIT,
-  inRound,
-  REFUND,
-  readSale,
-  signAct,
-  unitsIn,
-  WITHDRAWAL,
-} from './buyer-acts.ts'
+import { type BuyerActKind, CLAIM, DEPOSIT, inRound, REFUND, signAct, unitsIn, WITHDRAWAL } from './buyer-acts.ts'
+import { RAISE_ARG, readProvenRaise } from './proven-raise.ts'
 
 const { simulate, submit, get, forecast, batchFetch } = paths.transactions
 const CALLS = [paths.raises.get, simulate, submit, get, forecast, paths.service.cluster]
-const RAISE = { ...required(text('Address of the raise', { placeholder: 'RAISE' })), field: 'id' }
 const ROUND = integer('Round of the raise, from 1 (default 1)', { min: 1, max: 5 })
 const listOfKeys = (columns: string) =>
   text(`CSV of own keys, instead of one: ${columns}`, {
@@ -40,8 +21,6 @@ const listOfKeys = (columns: string) =>
     existing: true,
     conflicts: ['amount', 'round', 'keypair', 'payer', 'qr', 'squads', ...OF_ONE_TRANSACTION],
   })
-/** Of acts that pay what is due. */
-const OWN = { round: ROUND, from: listOfKeys('keypair,round') }
 /** Of acts with an amount. */
 const OF_AMOUNT = {
   raw: toggle('Amounts are raw units, not whole SOL or tokens'),
@@ -62,12 +41,12 @@ async function runBuyer(
   { raise: id, amount, round = 1, raw = false, from, journal, proof, ...flags }: BuyerInput,
   kind: BuyerActKind,
 ): Promise<CommandOutcome> {
-  const sale = inRound(await readSale(session, id), round, '--round')
+  const sale = inRound(await readProvenRaise(session, id), round, '--round')
   if (from !== undefined) {
     const { runBuyers } = await import('./buyer-list.ts')
-    return runBuyers(session, flags, { kind, sale, raw, file: from, journal })
+    return runBuyers(session, flags, { kind, raise: sale.raise, raw, file: from, journal })
   }
-  const units = amount === undefined ? null : unitsIn(sale, amount, { raw, shown: 'AMOUNT' })
+  const units = amount === undefined ? null : unitsIn(sale.raise, amount, { raw, shown: 'AMOUNT' })
   const line = proof === undefined ? undefined : await readLine(proof)
   return signAct(session, flags, kind.of(session, sale, { units, raw, line }))
 }
@@ -95,7 +74,7 @@ export const depositVerb = verb({
     'The fee of the round is on top. SOL is wrapped for it. A wallet of a stored allowlist is admitted with its first deposit; for a list that is kept elsewhere, --proof is what its URL answers for the wallet. With --from each row of the CSV is deposited once: run the same command again after any interruption.',
   calls: [paths.raises.deposit, batchFetch, ...CALLS],
   args: {
-    raise: RAISE,
+    raise: RAISE_ARG,
     amount: requiredUnless('from', text('SOL or whole tokens to pay, without the fee', { placeholder: 'AMOUNT' })),
   },
   flags: {
@@ -119,7 +98,7 @@ export const withdrawVerb = verb({
   about: 'Take a deposit back before a raise ends, where it allows that',
   details: 'The deposit fee is not returned.',
   calls: [paths.raises.withdraw, batchFetch, ...CALLS],
-  args: { raise: RAISE, amount: text('SOL or whole tokens to take (default all)', { placeholder: 'AMOUNT' }) },
+  args: { raise: RAISE_ARG, amount: text('SOL or whole tokens to take (default all)', { placeholder: 'AMOUNT' }) },
   flags: { ...OF_AMOUNT, ...SIGNING },
   examples: [
     `svc raises withdraw ${ID}`,
@@ -129,31 +108,30 @@ export const withdrawVerb = verb({
   run: (input, session) => runBuyer(session, input, WITHDRAWAL),
 })
 
-export const claimVerb = verb({
-  about: 'Claim the tokens that you bought in a raise',
-  details:
-    'What has been released so far, and the excess of a pro rata raise with it. The last claim returns the rent of your deposit.',
-  calls: [paths.raises.claim, ...CALLS],
-  args: { raise: RAISE },
-  flags: { ...OWN, ...SIGNING },
-  examples: [
-    `svc raises claim ${ID}`,
-    `svc raises claim ${ID} --round 2 -k wallet.json`,
-    `svc raises claim ${ID} --from own.csv`,
-  ],
-  run: (input, session) => runBuyer(session, input, CLAIM),
-})
+/** An act that pays all that is due. */
+const verbOfDue = (kind: BuyerActKind, about: string, details: string) =>
+  verb({
+    about,
+    details,
+    calls: [paths.raises[kind.name], ...CALLS],
+    args: { raise: RAISE_ARG },
+    flags: { round: ROUND, from: listOfKeys('keypair,round'), ...SIGNING },
+    examples: [
+      `svc raises ${kind.name} ${ID}`,
+      `svc raises ${kind.name} ${ID} --round 2 -k wallet.json`,
+      `svc raises ${kind.name} ${ID} --from own.csv`,
+    ],
+    run: (input, session) => runBuyer(session, input, kind),
+  })
 
-export const refundVerb = verb({
-  about: 'Take your deposit back from a failed raise, or the excess of a pro rata raise',
-  details: 'A failed raise returns deposit and fee, to the unit, and the rent of your deposit.',
-  calls: [paths.raises.refund, ...CALLS],
-  args: { raise: RAISE },
-  flags: { ...OWN, ...SIGNING },
-  examples: [
-    `svc raises refund ${ID}`,
-    `svc raises refund ${ID} --round 2 -k wallet.json`,
-    `svc raises refund ${ID} --from own.csv`,
-  ],
-  run: (input, session) => runBuyer(session, input, REFUND),
-})
+export const claimVerb = verbOfDue(
+  CLAIM,
+  'Claim the tokens that you bought in a raise',
+  'What has been released so far, and the excess of a pro rata raise with it. The last claim returns the rent of your deposit.',
+)
+
+export const refundVerb = verbOfDue(
+  REFUND,
+  'Take your deposit back from a failed raise, or the excess of a pro rata raise',
+  'A failed raise returns deposit and fee, to the unit, and the rent of your deposit.',
+)

@@ -6,7 +6,6 @@ import { SOL_DECIMALS } from '../../src/solana/constants.ts'
 import { RAISE_MEMO } from '../../src/solana/memos.ts'
 import { decodeOnce } from '../../src/solana/messages.ts'
 import { RENT_SYSVAR, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { PRESALE } from '../../src/solana/programs/presale.ts'
 import { creationInstruction, fixedPriceInstruction, type RaisePlace } from '../../src/solana/raise-acts.ts'
 import type { RaiseDecimals } from '../../src/solana/raise-amounts.ts'
 import { beforeDeposits, previewRaise } from '../../src/solana/raise-preview.ts'
@@ -24,6 +23,7 @@ import { mintState } from '../signing/token-state.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
+import { presaleCall } from './proven-raise.ts'
 import { type AskedTerms, askedTerms, type RaiseUnits, TERM_FLAGS } from './terms.ts'
 
 interface Creation {
@@ -85,22 +85,18 @@ async function creates(of: Signing, asked: Creation): Promise<Call[]> {
       ? []
       : [
           {
-            program: PRESALE.id,
-            call: 'initialize_fixed_price_presale_args',
-            fields: { presale, owner: creator, payer },
+            ...presaleCall('initialize_fixed_price_presale_args', { presale, owner: creator, payer }),
             data: hexOf(fixed.data),
           },
         ]),
     {
-      program: PRESALE.id,
-      call: 'initialize_presale',
-      fields: {
+      ...presaleCall('initialize_presale', {
         ...{ presale, presale_mint: mint, quote_token_mint: quoteMint, creator, payer, base: anyValue },
         payer_presale_token: own,
         presale_maximum_cap: terms.maximum,
         presale_minimum_cap: terms.minimum,
         presale_end_time: terms.endsAt,
-      },
+      }),
       data: isCreation(asked, payer),
     },
     ...(creator === payer || asked.isVault ? [] : [writesMemo(RAISE_MEMO)]),
@@ -219,7 +215,7 @@ export const createVerb = verb({
   args: { mint: required(mintAddress('Mint of the token, or its symbol')) },
   flags: {
     ...TERM_FLAGS,
-    quote: { ...text('Mint of what buyers pay (default wrapped SOL)', { placeholder: 'MINT' }), field: 'quote_mint' },
+    quote: text('Mint of what buyers pay (default wrapped SOL)', { placeholder: 'MINT', field: 'quote_mint' }),
     creator: text('Wallet that takes what is raised, or its keypair file (default you)', {
       placeholder: 'WALLET|FILE',
       conflicts: ['creator_vault'],

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { PROOFS_URL_RULE, proofsUrl, repeatedWarnings } from '../../src/merkle/allowlist.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { ApiError } from '../../src/platform/errors.ts'
-import { bytesOfHex, hexOf } from '../../src/solana/bytes.ts'
+import { bytesOfHex } from '../../src/solana/bytes.ts'
 import { PRESALE, PRESALE_SEEDS } from '../../src/solana/programs/presale.ts'
 import { text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -22,7 +22,7 @@ import {
   readAllowlist,
   writeProofs,
 } from './allowlist-file.ts'
-import { RAISE_ARG, readProvenRaise } from './proven-raise.ts'
+import { presaleCall, RAISE_ARG, readProvenRaise } from './proven-raise.ts'
 
 interface Opening {
   id: string
@@ -40,37 +40,20 @@ async function opens(of: Signing, { id: presale, root, root_version, url, asked 
   const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
   const { address: metadata } = deriveAddress(PRESALE.id, ...PRESALE_SEEDS.serverMetadata(presale))
   const version = BigInt(root_version)
+  const stored = { presale, merkle_root_config: await configOf(presale, root_version), creator: payer, root, version }
   const rootCall: Call = {
-    program: PRESALE.id,
-    call: 'create_merkle_root_config',
-    fields: {
-      presale,
-      merkle_root_config: await configOf(presale, root_version),
-      creator: payer,
-      root,
-      version,
-    },
-    data: hexOf(PRESALE.data('create_merkle_root_config', { root: bytesOfHex(root), version })),
+    ...presaleCall('create_merkle_root_config', stored, { root: bytesOfHex(root), version }),
     // The root may be there already, if only the URL is new.
     least: url === null ? 1 : 0,
   }
   if (url === null) return [rootCall]
   if (asked === undefined) of.apiSays(`proofs at ${url}`, '--url')
   const server_url = asked ?? url
+  const place = { presale, permissioned_server_metadata: metadata, owner: payer }
   return [
     rootCall,
-    {
-      program: PRESALE.id,
-      call: 'close_permissioned_server_metadata',
-      fields: { presale, permissioned_server_metadata: metadata, rent_receiver: payer, owner: payer },
-      least: 0,
-    },
-    {
-      program: PRESALE.id,
-      call: 'create_permissioned_server_metadata',
-      fields: { presale, permissioned_server_metadata: metadata, owner: payer, server_url },
-      data: hexOf(PRESALE.data('create_permissioned_server_metadata', { server_url })),
-    },
+    { ...presaleCall('close_permissioned_server_metadata', { ...place, rent_receiver: payer }), least: 0 },
+    presaleCall('create_permissioned_server_metadata', { ...place, server_url }, { server_url }),
   ]
 }
 
@@ -109,6 +92,10 @@ export const openVerb = verb({
     const root = list?.hex ?? toHex(readHash(named ?? '', '--root'))
     if (list !== null) await store(session, id, list, flags.dry_run)
     let version: number | undefined
+    const opened = (root_version: number, written: string | null = null) => {
+      version = root_version
+      return { id, root, root_version, url: written ?? asked ?? null, ...(out === undefined ? {} : { out }) }
+    }
     const outcome = await runAct(session, flags, {
       what: `Open the raise ${id} to its allowlist`,
       call: (body, options) =>
@@ -122,16 +109,12 @@ export const openVerb = verb({
         }),
         ...(list === null ? [] : allowlistLines(list, raise)),
       ],
-      show: ({ root_version, url: written }) => {
-        version = root_version
-        return { id, root, root_version, url: written ?? asked ?? null, ...(out === undefined ? {} : { out }) }
-      },
+      show: ({ root_version, url: written }) => opened(root_version, written),
     }).catch((error: unknown) => {
       const there = alreadyOpen(error)
       if (there === null) throw error
-      version = there
       session.ui.note(`The raise ${id} is open with this list already`)
-      return { data: { id, root, root_version: there, url: asked ?? null, ...(out === undefined ? {} : { out }) } }
+      return { data: opened(there) }
     })
     if (folder !== undefined && list !== null && version !== undefined && !flags.dry_run)
       await writeProofs(folder, list, { raise: id, version })

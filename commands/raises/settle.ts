@@ -18,7 +18,7 @@ import { ACT_CALLS, ACT_SIGNING, runAct } from '../signing/run-act.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { timeText } from '../ui/times.ts'
-import { RAISE_ARG, readProvenRaise } from './proven-raise.ts'
+import { presaleCall, RAISE_ARG, readProvenRaise } from './proven-raise.ts'
 import { poolPlan } from './terms.ts'
 
 interface Settling {
@@ -51,7 +51,6 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
   const { payer } = of
   const { id: presale, mint, quoteMint, acts, pool } = asked
   const [quotes, tokens] = await Promise.all([of.accounts(quoteMint, payer), of.accounts(mint, payer)])
-  const call = (name: string, fields: Call['fields']): Call => ({ program: PRESALE.id, call: name, fields })
   const poolCall = (name: string, fields: Call['fields']): Call => ({ program: DAMM_V2.id, call: name, fields })
   const { deriveAddress } = await import('../../src/solana/program-addresses.ts')
   const pair = [addressBytes(mint), addressBytes(quoteMint)].sort(Buffer.compare)
@@ -62,8 +61,8 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
   const share = BigInt(asked.plan?.locked_bps ?? 0)
   const { opensAt } = asked
   const callsOf: Record<SettlementAct, Call> = {
-    withdraw: call('creator_withdraw', { presale, owner: payer, owner_token: quotes, token_mint: quoteMint }),
-    withdraw_tokens: call('creator_withdraw', { presale, owner: payer, owner_token: tokens, token_mint: mint }),
+    withdraw: presaleCall('creator_withdraw', { presale, owner: payer, owner_token: quotes, token_mint: quoteMint }),
+    withdraw_tokens: presaleCall('creator_withdraw', { presale, owner: payer, owner_token: tokens, token_mint: mint }),
     open_pool: poolCall('initialize_customizable_pool', {
       ...own,
       creator: payer,
@@ -95,9 +94,9 @@ async function settlementCalls(of: Signing, asked: Settling): Promise<Call[]> {
       signer: payer,
       permanent_lock_liquidity: (value) => isNear(BigInt(value) ** 2n * BigInt(WHOLE_BPS) ** 2n, whole * share ** 2n),
     }),
-    collect_fee: call('creator_collect_fee', { presale, owner: payer, fee_receiving_account: quotes }),
-    unsold: call('perform_unsold_base_token_action', { presale, base_mint: mint, creator_base_token: tokens }),
-    close_price: call('close_fixed_price_presale_args', { fixed_price_presale_args: price, owner: payer }),
+    collect_fee: presaleCall('creator_collect_fee', { presale, owner: payer, fee_receiving_account: quotes }),
+    unsold: presaleCall('perform_unsold_base_token_action', { presale, base_mint: mint, creator_base_token: tokens }),
+    close_price: presaleCall('close_fixed_price_presale_args', { fixed_price_presale_args: price, owner: payer }),
   }
   return [
     opens(payer, payer, [mint, quoteMint], 2),

@@ -13,7 +13,6 @@ import { basisPointsOf } from '../tokens/extension-flags.ts'
 import { readJson } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
-const filling = <I extends object>(field: string, input: I): I & { field: string } => ({ ...input, field })
 const AMOUNT = { placeholder: 'AMOUNT' }
 const PERCENT = { placeholder: 'PERCENT' }
 const SPAN = { placeholder: 'SPAN' }
@@ -37,30 +36,34 @@ export const TERM_FLAGS = {
     ...AMOUNT,
     ...OF_ROUND,
   }),
-  starts: filling('starts_at', text('When it starts, or after which span (default now)', TIME)),
-  ends: filling('ends_at', required(text('When it ends, or how long it lasts, such as 7d', TIME))),
+  starts: text('When it starts, or after which span (default now)', { ...TIME, field: 'starts_at' }),
+  ends: required(text('When it ends, or how long it lasts, such as 7d', { ...TIME, field: 'ends_at' })),
   buyer_min: text('Least that one buyer pays', { ...AMOUNT, ...OF_ROUND }),
   buyer_max: text('Most that one buyer pays', { ...AMOUNT, ...OF_ROUND }),
-  deposit_fee: filling(
-    'deposit_fee_bps',
-    text('Your fee on top of each deposit, such as 1%', { ...PERCENT, ...OF_ROUND }),
-  ),
-  release: filling('release_bps', text('Part of the tokens that buyers get at once, such as 25%', PERCENT)),
+  deposit_fee: text('Your fee on top of each deposit, such as 1%', {
+    ...PERCENT,
+    ...OF_ROUND,
+    field: 'deposit_fee_bps',
+  }),
+  release: text('Part of the tokens that buyers get at once, such as 25%', { ...PERCENT, field: 'release_bps' }),
   release_at: text('When they get this part, or how long after the end (default at the end)', TIME),
-  lock: filling('lock_seconds', text('How long after the end the rest is locked (with --then-pool: 1h)', SPAN)),
-  vesting: filling('vesting_seconds', text('For how long the rest vests after that', SPAN)),
+  lock: text('How long after the end the rest is locked (with --then-pool: 1h)', {
+    ...SPAN,
+    field: 'lock_seconds',
+  }),
+  vesting: text('For how long the rest vests after that', { ...SPAN, field: 'vesting_seconds' }),
   unsold: choiceOf(['return', 'burn'], 'What happens to unsold tokens (default return)'),
-  to_the_end: filling('early_end', toggle('It goes on to its end, also with the maximum reached')),
+  to_the_end: toggle('It goes on to its end, also with the maximum reached', { field: 'early_end' }),
   withdrawable: toggle('At a fixed price: buyers can withdraw before the end'),
   allowlist: toggle('Only wallets of an allowlist can deposit: `svc raises open`'),
-  round: filling(
-    'rounds',
-    listOf('One of 2 to 5 rounds, such as supply=1000,deposit-fee=1%; repeat it', { placeholder: 'TERMS' }),
-  ),
-  then_pool: filling(
-    'pool',
-    text('Plan of the pool that opens afterwards: standard, or a JSON file', { placeholder: 'PLAN|FILE' }),
-  ),
+  round: listOf('One of 2 to 5 rounds, such as supply=1000,deposit-fee=1%; repeat it', {
+    placeholder: 'TERMS',
+    field: 'rounds',
+  }),
+  then_pool: text('Plan of the pool that opens afterwards: standard, or a JSON file', {
+    placeholder: 'PLAN|FILE',
+    field: 'pool',
+  }),
   raw: toggle('Amounts are raw units, not whole tokens; --price is not'),
 }
 type TermInput = InputValues<typeof TERM_FLAGS>

@@ -8,15 +8,14 @@ interface MintKey {
 }
 
 /** The flag, which fills this field of the request with the address. */
-export const mintKeypair = (field: 'mint' | 'base_mint') => ({
-  ...text('Keypair file of the mint (default: a new key), see `svc tokens grind`', {
+export const mintKeypair = (field: 'mint' | 'base_mint') =>
+  text('Keypair file of the mint (default: a new key), see `svc tokens grind`', {
     placeholder: 'FILE',
     existing: true,
     // A vault makes its mints itself, and a phone signs alone.
     conflicts: ['squads', 'qr'],
-  }),
-  field,
-})
+    field,
+  })
 
 /** The address and the secret key of the file, if there is one. */
 export const loadMintKey = async ({

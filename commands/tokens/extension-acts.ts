@@ -74,12 +74,10 @@ const demandsUpdates = demanding(
 const SENDS = [...ACT_CALLS, paths.accounts.get]
 
 const MINT_ARG = required(mintAddress('Mint of the token, or its symbol'))
-const ACCOUNTS = {
-  ...listOf('Token accounts with withheld fees (default: svc finds those with the most)', {
-    placeholder: 'ACCOUNT,…',
-  }),
+const ACCOUNTS = listOf('Token accounts with withheld fees (default: svc finds those with the most)', {
+  placeholder: 'ACCOUNT,…',
   field: 'accounts',
-}
+})
 
 type Found = Pick<Extract<FeeHarvest, { mode: 'unsigned' }>, 'accounts' | 'remaining_accounts' | 'remaining_amount'>
 
@@ -102,7 +100,7 @@ export const withdrawWithheldVerb = verb({
   calls: [paths.tokens.withdrawWithheld, ...SENDS],
   args: { mint: MINT_ARG },
   flags: {
-    to: { ...text('Wallet that gets them (default: the signer)', { placeholder: 'ADDRESS' }), field: 'recipient' },
+    to: text('Wallet that gets them (default: the signer)', { placeholder: 'ADDRESS', field: 'recipient' }),
     accounts: ACCOUNTS,
     allow_programs: ALLOW_PROGRAMS,
     ...ACT_SIGNING,

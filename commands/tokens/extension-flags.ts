@@ -18,20 +18,16 @@ export const EXTENSION_FLAGS = {
     placeholder: 'AMOUNT',
     needs: ['transfer_fee'],
   }),
-  interest: {
-    ...text('Token-2022: yearly rate that wallets add to amounts, such as 5%', {
-      placeholder: 'PERCENT',
-      ...OF_TOKEN_2022,
-    }),
+  interest: text('Token-2022: yearly rate that wallets add to amounts, such as 5%', {
+    placeholder: 'PERCENT',
+    ...OF_TOKEN_2022,
     field: 'interest_rate',
-  },
-  multiplier: {
-    ...text('Token-2022: number by which wallets multiply amounts, such as 1.5', {
-      placeholder: 'NUMBER',
-      conflicts: [...OF_TOKEN_2022.conflicts, 'interest'],
-    }),
+  }),
+  multiplier: text('Token-2022: number by which wallets multiply amounts, such as 1.5', {
+    placeholder: 'NUMBER',
+    conflicts: [...OF_TOKEN_2022.conflicts, 'interest'],
     field: 'scaled_amount',
-  },
+  }),
   non_transferable: toggle('Token-2022: holders can only burn it', OF_TOKEN_2022),
   default_frozen: toggle('Token-2022: token accounts begin frozen; with --keep-freeze-authority', {
     ...OF_TOKEN_2022,

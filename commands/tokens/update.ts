@@ -112,11 +112,8 @@ export const updateVerb = verb({
     name: text('New name, up to 32 bytes'),
     symbol: text('New symbol, up to 10 bytes'),
     uri: text('Where its metadata is from now on', { placeholder: 'URL' }),
-    field: {
-      ...listOf('Additional field to set, like website=example.com', { placeholder: 'KEY=VALUE' }),
-      field: 'fields',
-    },
-    remove_field: { ...listOf('Additional field to remove', { placeholder: 'KEY' }), field: 'remove_fields' },
+    field: listOf('Additional field to set, like website=example.com', { placeholder: 'KEY=VALUE', field: 'fields' }),
+    remove_field: listOf('Additional field to remove', { placeholder: 'KEY', field: 'remove_fields' }),
     immutable: toggle('Nobody can ever change the metadata again'),
     ...ACT_SIGNING,
   },

@@ -254,7 +254,7 @@ export const webhooksNoun: Noun = {
       calls: [webhookPaths.replay],
       args: SUBSCRIPTION_ID,
       flags: {
-        events: { ...listOf('Ids of the events', { placeholder: 'ID,…' }), field: 'event_ids' },
+        events: listOf('Ids of the events', { placeholder: 'ID,…', field: 'event_ids' }),
         since: text('All events since then, ISO 8601 or Unix seconds', { placeholder: 'TIME', conflicts: ['events'] }),
       },
       needs: [['events', 'since']],

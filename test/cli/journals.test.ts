@@ -120,7 +120,7 @@ const KINDS: Record<string, Kind> = {
   }),
   'raises deposit --from': kind({
     open: (file, { raise = 'raise', cluster = 'embedded' }: { raise?: string; cluster?: string } = {}) =>
-      buyerJournal({ kind: DEPOSIT, sale: { id: raise }, file: 'keys.csv', journal: file } as never, cluster),
+      buyerJournal({ kind: DEPOSIT, raise: { id: raise }, file: 'keys.csv', journal: file } as never, cluster),
     entry: { units: '1', answer: { amount: '1' }, sending: { transaction: 'bytes', signature: 's' } },
     doing: 'depositing',
     loss: 'another --journal does every row again',

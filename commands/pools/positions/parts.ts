@@ -19,10 +19,11 @@ export const EXAMPLE_POSITION = 'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222'
 
 export const CHOICE = {
   all: toggle('All that can be withdrawn now', { conflicts: ['percent', 'liquidity'] }),
-  percent: {
-    ...text('This part of it, like 25 or 12.5', { placeholder: 'PERCENT', conflicts: ['liquidity'] }),
+  percent: text('This part of it, like 25 or 12.5', {
+    placeholder: 'PERCENT',
+    conflicts: ['liquidity'],
     field: 'share_bps',
-  },
+  }),
   liquidity: text("This much of it, in the program's units", { placeholder: 'UNITS' }),
 }
 interface Choice {

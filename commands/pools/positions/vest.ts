@@ -147,18 +147,14 @@ export const vestVerb = verb({
   args: POSITION,
   flags: {
     ...CHOICE,
-    cliff: {
-      ...text('When the first part is released: a time, or a span from now such as 365d (default now)', {
-        placeholder: 'TIME|SPAN',
-      }),
+    cliff: text('When the first part is released: a time, or a span from now such as 365d (default now)', {
+      placeholder: 'TIME|SPAN',
       field: 'cliff_at',
-    },
-    cliff_percent: {
-      ...text('Part that the cliff releases, like 25 (default: only what the periods do not divide)', {
-        placeholder: 'PERCENT',
-      }),
+    }),
+    cliff_percent: text('Part that the cliff releases, like 25 (default: only what the periods do not divide)', {
+      placeholder: 'PERCENT',
       field: 'cliff_share_bps',
-    },
+    }),
     periods: integer('Equal parts after the cliff (default none: the cliff releases everything)', {
       min: 1,
       max: 65_535,

@@ -66,11 +66,9 @@ export function drawChecks(session: ClaimSession): void {
   const listed = rows !== null && rows.length > 0
   const checks = [
     check(session, texts.text('checkIndex'), rows === null ? (isTampered ? false : null) : true),
-    ...(listed ? [check(session, texts.text('checkProof'), true)] : []),
-    ...(listed ? [check(session, texts.text('checkRoot'), roots?.every(Boolean) ?? null)] : []),
-    ...(listed
-      ? [check(session, texts.text('checkGenesis', { cluster }), state ? true : isElsewhere ? false : null)]
-      : []),
+    listed && check(session, texts.text('checkProof'), true),
+    listed && check(session, texts.text('checkRoot'), roots?.every(Boolean) ?? null),
+    listed && check(session, texts.text('checkGenesis', { cluster }), state ? true : isElsewhere ? false : null),
   ]
   const airdrops = listed ? [...new Set(rows.map(({ airdrop }) => airdrop))] : subject.airdrops.slice(0, 1)
   fill(section, [

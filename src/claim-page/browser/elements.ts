@@ -1,6 +1,7 @@
 /** Creates elements of the page. Everything is set as text, so that neither files nor the chain can inject markup. */
 
-type Child = Node | string | null
+/** What is null or false is left out. */
+type Child = Node | string | null | false
 
 interface ElementOptions {
   class?: string
@@ -19,9 +20,11 @@ export function make<T extends keyof HTMLElementTagNameMap>(
   if (text !== undefined) element.textContent = text
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
   if (onClick) element.addEventListener('click', onClick)
-  element.append(...children.filter((child) => child !== null))
+  element.append(...shownOf(children))
   return element
 }
+
+const shownOf = (children: readonly Child[]) => children.filter((child) => child !== null && child !== false)
 
 type Facts = readonly (readonly [label: string, value: string | null | undefined])[]
 
@@ -44,7 +47,7 @@ export function byId(id: string): HTMLElement {
 
 /** Shows the children, or hides the element if there are none. */
 export function fill(element: HTMLElement, children: readonly Child[]): void {
-  element.replaceChildren(...children.filter((child) => child !== null))
+  element.replaceChildren(...shownOf(children))
   element.hidden = children.length === 0
 }
 

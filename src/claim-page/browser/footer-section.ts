@@ -36,25 +36,23 @@ export function drawFooter(session: PageSession, own: PageTexts, changeLanguage:
   const details = make('details', { class: 'settings' }, [
     make('summary', { text: texts.text('settingsHeading') }),
     make('div', { class: 'fields' }, [
-      languages.length > 1
-        ? select('language', texts.text('languageLabel'), languages, texts.language, changeLanguage)
-        : null,
+      languages.length > 1 &&
+        select('language', texts.text('languageLabel'), languages, texts.language, changeLanguage),
       select('theme', texts.text('themeLabel'), themes, applyTheme(), (theme) => {
         remember('theme', theme)
         applyTheme(theme as Theme)
       }),
-      explorers.length > 1
-        ? select(
-            'explorer',
-            texts.text('explorerLabel'),
-            explorers.map(({ name }) => ({ value: name, label: name })),
-            chosenExplorer(explorers)?.name ?? '',
-            (name) => {
-              remember('explorer', name)
-              session.redraw()
-            },
-          )
-        : null,
+      explorers.length > 1 &&
+        select(
+          'explorer',
+          texts.text('explorerLabel'),
+          explorers.map(({ name }) => ({ value: name, label: name })),
+          chosenExplorer(explorers)?.name ?? '',
+          (name) => {
+            remember('explorer', name)
+            session.redraw()
+          },
+        ),
     ]),
     nodeForm(session),
   ])

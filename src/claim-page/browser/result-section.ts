@@ -74,7 +74,7 @@ function entitlement(session: ClaimSession, rows: readonly FoundRow[]): HTMLElem
   ])
   return make('div', { class: 'entitlement' }, [
     amount,
-    facts.length > 0 ? factsOf(facts) : null,
+    facts.length > 0 && factsOf(facts),
     ...notes(states, texts, state?.now ?? 0n),
   ])
 }
@@ -125,7 +125,7 @@ export function confirmations(session: PageSession): HTMLElement[] {
   })
 }
 
-function action(session: ClaimSession): HTMLElement[] {
+function action(session: ClaimSession): (HTMLElement | false)[] {
   const { state, plan, texts, wallet, isBusy } = session
   if (state === null) return session.fault ? [retry(session)] : []
   const claimable = sumOf(state.rows, (each) => each.claimable)
@@ -155,11 +155,10 @@ function action(session: ClaimSession): HTMLElement[] {
   return [
     claim,
     make('p', { class: 'hint', text: costs }),
-    plan.length > 1
-      ? make('p', { class: 'hint', text: texts.text('claimSteps', { count: texts.number(plan.length) }) })
-      : null,
-    session.fault ? retry(session) : null,
-  ].filter((child) => child !== null)
+    plan.length > 1 &&
+      make('p', { class: 'hint', text: texts.text('claimSteps', { count: texts.number(plan.length) }) }),
+    session.fault !== null && retry(session),
+  ]
 }
 
 export const retry = (session: PageSession): HTMLElement => {

@@ -91,7 +91,7 @@ const BOUNDS: Readonly<Record<DepositBound, TextKey | null>> = {
   gap_below_minimum: 'gapLeft',
 }
 
-function actsOf(shown: Shown): (HTMLElement | null)[] {
+function actsOf(shown: Shown): (HTMLElement | null | false)[] {
   const { session, state, can } = shown
   const { texts } = session
   const { quote, token } = state
@@ -101,15 +101,15 @@ function actsOf(shown: Shown): (HTMLElement | null)[] {
   const claims = { amount: texts.tokens(arriving(state, can.claim.now), token.decimals), symbol: token.symbol }
   const takes = { amount: quotes(can.refund), quote: quote.symbol }
   return [
-    can.deposit.most > 0n ? depositForm(shown) : null,
+    can.deposit.most > 0n && depositForm(shown),
     bound && make('p', { class: 'hint', text: texts.text(bound) }),
-    can.withdraw.all > 0n ? withdrawForm(shown) : null,
-    can.claim.now > 0n ? actButton(shown, 'claim', texts.text('claim', claims)) : null,
-    can.claim.now > 0n && token.fee ? make('p', { class: 'hint', text: texts.text('claimLess', claims) }) : null,
-    can.refund > 0n ? actButton(shown, 'refund', texts.text('takeBack', takes)) : null,
-    wrapped && (can.refund > 0n || can.withdraw.all > 0n)
-      ? make('p', { class: 'hint', text: texts.text('comesWrapped') })
-      : null,
+    can.withdraw.all > 0n && withdrawForm(shown),
+    can.claim.now > 0n && actButton(shown, 'claim', texts.text('claim', claims)),
+    can.claim.now > 0n && token.fee && make('p', { class: 'hint', text: texts.text('claimLess', claims) }),
+    can.refund > 0n && actButton(shown, 'refund', texts.text('takeBack', takes)),
+    wrapped &&
+      (can.refund > 0n || can.withdraw.all > 0n) &&
+      make('p', { class: 'hint', text: texts.text('comesWrapped') }),
   ]
 }
 
