@@ -1,24 +1,7 @@
 /** What a buyer of a raise can do: deposit, withdraw, claim, take back. Each transaction is paid and signed by the buyer. */
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
-import {
-  buyerCan,
-  claimInstruction,
-  closeEscrowInstruction,
-  depositInstruction,
-  escrowInstruction,
-  feeOnTop,
-  paymentOf,
-  provenEscrowInstruction,
-  RAISE_UNITS,
-  raiseEscrowAddress,
-  raiseStateAt,
-  refundInstruction,
-  roundOf,
-  tokensOf,
-  wholePart,
-  withdrawalInstruction,
-} from '../../chain/programs/presale/index.ts'
+import * as presale from '../../chain/programs/presale/index.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import { compileUnsigned, type Envelope } from '../../chain/sending/unsigned.ts'
@@ -76,7 +59,7 @@ async function requireDeposit(context: Context, asked: Asked) {
     throw fault('buyer', message, { reason: 'no_deposit' })
   }
   const place = { escrow: escrow.address, owner: buyer }
-  return { sale, purse, escrow, place, can: buyerCan(sale.raise, sale, sale.at) }
+  return { sale, purse, escrow, place, can: presale.buyerCan(sale.raise, sale, sale.at) }
 }
 
 /** The plan of an act, which the buyer pays and signs. */
@@ -105,7 +88,7 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
   if (quotes.token !== null) await requirePlainQuote(quotes.token, 'id', 'svc deposits only into raises of plain mints')
   const asked = BigInt(input.amount)
   const admission = await admissionOf(context, sale, buyer, input)
-  const { deposit: limits, own } = buyerCan(raise, { round, escrow, cap: admission.cap }, at)
+  const { deposit: limits, own } = presale.buyerCan(raise, { round, escrow, cap: admission.cap }, at)
   const { least, most, bound } = limits
   if (most === 0n) throw noDeposit(sale, bound, quotes.text)
   if (asked < least || asked > most) {
@@ -113,24 +96,24 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
     throw fault('amount', message, { least: String(least), most: String(most), bound })
   }
   requireMovable(quotes)
-  const { moved, fee, total } = paymentOf(raise, round, asked)
+  const { moved, fee, total } = presale.paymentOf(raise, round, asked)
   const rent = escrow === null ? await rentFor(context.chain, PRESALE_ESCROW_BYTES) : 0n
   await requireMoney(context, purse, { sum: total, rent })
-  const place = { escrow: raiseEscrowAddress(id, buyer, round), owner: buyer, payer: buyer }
+  const place = { escrow: presale.raiseEscrowAddress(id, buyer, round), owner: buyer, payer: buyer }
   const opened =
     admission.proven === null
-      ? escrowInstruction(id, place)
-      : provenEscrowInstruction(id, place, { round, ...admission.proven })
+      ? presale.escrowInstruction(id, place)
+      : presale.provenEscrowInstruction(id, place, { round, ...admission.proven })
   const acts = [
     ...payment(quotes, total),
     ...(escrow === null ? [opened] : []),
-    depositInstruction(raise, { ...place, from: quotes.account, amount: asked }),
+    presale.depositInstruction(raise, { ...place, from: quotes.account, amount: asked }),
     ...unwrappingInstructions(quotes),
   ]
-  return acted(found, RAISE_UNITS.deposit, acts, {
+  return acted(found, presale.RAISE_UNITS.deposit, acts, {
     amount: String(moved),
     fee: String(fee),
-    buys: String(tokensOf(raise, own, moved) - tokensOf(raise, own)),
+    buys: String(presale.tokensOf(raise, own, moved) - presale.tokensOf(raise, own)),
     rent: String(rent),
     ...warned([
       moved !== asked && `${quotes.text(asked - moved)} stay with you, because they do not buy a whole unit`,
@@ -151,7 +134,7 @@ function depositWarnings({ raise, round }: Sale, { tokens: { token } }: Purse): 
     ...(token === null ? [] : heldPowers(token).map(({ text }) => text)),
     raise.price === null && 'How many tokens the deposit buys is known when the raise ends: other deposits lower it',
     !raise.withdrawable && 'It cannot be withdrawn before the end',
-    raise.withdrawable && roundOf(raise, round).feeBps > 0 && 'A withdrawal does not return the fee',
+    raise.withdrawable && presale.roundOf(raise, round).feeBps > 0 && 'A withdrawal does not return the fee',
     `The creator ${raise.creator} takes what is raised; nothing on chain makes it open a pool`,
   ]
 }
@@ -192,34 +175,39 @@ export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, i
     throw fault('amount', message, { all: String(all), most_of_part: String(mostOfPart) })
   }
   requireMovable(quotes)
-  const amount = isWhole ? all : wholePart(raise.price, asked)
-  const taken = withdrawalInstruction(raise, { ...place, to: quotes.account }, asked)
-  return acted(found, RAISE_UNITS.payout, [openingInstruction(quotes), taken, ...unwrappingInstructions(quotes)], {
-    amount: String(amount),
-    fee_lost: String(isWhole ? escrow.fees : feeOnTop(amount, roundOf(raise, round).feeBps)),
-    remaining: String(escrow.deposited - amount),
-    ...warned([
-      quotes.mint === WRAPPED_SOL &&
-        quotes.isOpen &&
-        `It arrives as wrapped SOL in ${quotes.account}, which was open before`,
-    ]),
-  })
+  const amount = isWhole ? all : presale.wholePart(raise.price, asked)
+  const taken = presale.withdrawalInstruction(raise, { ...place, to: quotes.account }, asked)
+  return acted(
+    found,
+    presale.RAISE_UNITS.payout,
+    [openingInstruction(quotes), taken, ...unwrappingInstructions(quotes)],
+    {
+      amount: String(amount),
+      fee_lost: String(isWhole ? escrow.fees : presale.feeOnTop(amount, presale.roundOf(raise, round).feeBps)),
+      remaining: String(escrow.deposited - amount),
+      ...warned([
+        quotes.mint === WRAPPED_SOL &&
+          quotes.isOpen &&
+          `It arrives as wrapped SOL in ${quotes.account}, which was open before`,
+      ]),
+    },
+  )
 })
 
 type Deposited = Awaited<ReturnType<typeof requireDeposit>>
 
 /** Whether nothing is left after these tokens, so that the account can be closed; a refund is paid with them. */
 function isLast({ sale: { raise, at }, escrow, can }: Deposited, tokens: bigint): boolean {
-  if (raiseStateAt(raise, at) === 'failed') return true
+  if (presale.raiseStateAt(raise, at) === 'failed') return true
   return at >= raise.vestingEndsAt && at >= raise.releaseAt && escrow.claimed + tokens >= can.claim.total
 }
 
 /** Pays what is refunded, and closes the account of the buyer at the end. */
 function payingOut({ sale: { raise }, purse: { quotes }, place, can }: Deposited, closes: boolean) {
-  const closing = closes ? [closeEscrowInstruction(raise.address, place)] : []
+  const closing = closes ? [presale.closeEscrowInstruction(raise.address, place)] : []
   if (can.refund === 0n) return closing
   requireMovable(quotes)
-  const refund = refundInstruction(raise, { ...place, to: quotes.account })
+  const refund = presale.refundInstruction(raise, { ...place, to: quotes.account })
   return [openingInstruction(quotes), refund, ...unwrappingInstructions(quotes), ...closing]
 }
 
@@ -229,13 +217,14 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
   const { raise, at } = sale
   const { tokens } = found.purse
   const { total, now } = can.claim
-  const closes = raiseStateAt(raise, at) === 'completed' && isLast(found, now)
+  const closes = presale.raiseStateAt(raise, at) === 'completed' && isLast(found, now)
   if (now === 0n && !closes) throw noPayout('claim', sale, can, tokens.text)
   requireMovable(tokens)
-  const claimed = claimInstruction(raise, { ...place, to: tokens.account })
+  const claimed = presale.claimInstruction(raise, { ...place, to: tokens.account })
   const acts = [...(now > 0n ? [openingInstruction(tokens), claimed] : []), ...payingOut(found, closes)]
   const withheld = feeOn(feeInEpoch(tokens.token?.extensions ?? null, sale.epoch), now)
-  const units = RAISE_UNITS.payout + (can.refund > 0n ? RAISE_UNITS.payout : 0) + RAISE_UNITS.close
+  const units =
+    presale.RAISE_UNITS.payout + (can.refund > 0n ? presale.RAISE_UNITS.payout : 0) + presale.RAISE_UNITS.close
   return acted(found, units, acts, {
     amount: String(now),
     received: String(now - withheld),
@@ -249,9 +238,12 @@ export const claimBought = unsignedAct<Routes['claim']>(async (context, input) =
 export const refundDeposit = unsignedAct<Routes['refund']>(async (context, input) => {
   const found = await requireDeposit(context, input)
   const { sale, can } = found
-  if (can.refund === 0n && raiseStateAt(sale.raise, sale.at) !== 'failed')
+  if (can.refund === 0n && presale.raiseStateAt(sale.raise, sale.at) !== 'failed')
     throw noPayout('refund', sale, can, found.purse.quotes.text)
   const closes = isLast(found, 0n)
   const acts = payingOut(found, closes)
-  return acted(found, RAISE_UNITS.payout + RAISE_UNITS.close, acts, { amount: String(can.refund), closes })
+  return acted(found, presale.RAISE_UNITS.payout + presale.RAISE_UNITS.close, acts, {
+    amount: String(can.refund),
+    closes,
+  })
 })

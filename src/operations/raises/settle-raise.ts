@@ -4,15 +4,7 @@ import type { Api } from '../../api/index.ts'
 import type { SettlementAct } from '../../api/raises.ts'
 import type { Input } from '../../api/route.ts'
 import { addToRaisedPool, freshPool, openRaisedPool, RAISED_POOL_UNITS } from '../../chain/programs/damm-v2/index.ts'
-import {
-  closeFixedPriceInstruction,
-  creatorDue,
-  creatorWithdrawalInstruction,
-  feeInstruction,
-  fixedPriceArgsAddress,
-  RAISE_UNITS,
-  unsoldInstruction,
-} from '../../chain/programs/presale/index.ts'
+import * as presale from '../../chain/programs/presale/index.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
 import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
@@ -106,16 +98,16 @@ async function partsOf(context: Partial<Pick<Context, 'vaultActing'>>, settlemen
   const opening: Opening = (side) => (missing.delete(side) ? [sdk(openingInstruction(side))] : [])
   const part = (act: SettlementAct, built: PlainInstruction, paid?: Side): Part[] => {
     if (!due.acts.includes(act)) return []
-    const units = paid === undefined ? RAISE_UNITS.close : RAISE_UNITS.payout
+    const units = paid === undefined ? presale.RAISE_UNITS.close : presale.RAISE_UNITS.payout
     return [{ acts: [act], units, instructions: [...(paid ? opening(paid) : []), sdk(built)] }]
   }
-  const closing = closeFixedPriceInstruction(fixedPriceArgsAddress(raise.address), raise.creator)
+  const closing = presale.closeFixedPriceInstruction(presale.fixedPriceArgsAddress(raise.address), raise.creator)
   return [
-    ...part('withdraw', creatorWithdrawalInstruction(raise, 'completed', quotes.account), quotes),
-    ...part('withdraw_tokens', creatorWithdrawalInstruction(raise, 'failed', tokens.account), tokens),
+    ...part('withdraw', presale.creatorWithdrawalInstruction(raise, 'completed', quotes.account), quotes),
+    ...part('withdraw_tokens', presale.creatorWithdrawalInstruction(raise, 'failed', tokens.account), tokens),
     ...(await poolPart(context, settlement, opening)),
-    ...part('collect_fee', feeInstruction(raise, quotes.account), quotes),
-    ...part('unsold', unsoldInstruction(raise, tokens.account), tokens),
+    ...part('collect_fee', presale.feeInstruction(raise, quotes.account), quotes),
+    ...part('unsold', presale.unsoldInstruction(raise, tokens.account), tokens),
     ...part('close_price', closing),
   ]
 }
@@ -189,7 +181,7 @@ async function summaryOf(
   const { state, due } = settlement
   const { raise, transferFee, at, plan } = state
   const acts = chosen.flatMap((part) => part.acts)
-  const gains = creatorDue(raise, at)
+  const gains = presale.creatorDue(raise, at)
   const when = (act: SettlementAct, amount: bigint) => (acts.includes(act) ? amount : 0n)
   const arriving = (amount: bigint) => amount - feeOn(transferFee, amount)
   const returned = raise.unsold === 'return' ? gains.unsold : 0n
