@@ -51,7 +51,9 @@ export async function readAllowlist(
     throw usage(`${rows.list.count} rows are more than the ${MAX_STORED_LEAVES} of one allowlist`)
   const tree = allowlistTree(allowlistOf(rows))
   const summary = allowlistSummary(tree.list)
-  const bounds = raise.rounds.map((round) => ({ least: BigInt(round.buyer_min), most: BigInt(round.buyer_max) }))
+  const bounds = raise.rounds.map((round) => ({
+    ...{ buyerMin: BigInt(round.buyer_min), buyerMax: BigInt(round.buyer_max) },
+  }))
   const fault = capFault(summary, bounds)
   if (fault !== null) throw usage(`${file}: ${fault.message}`)
   return { ...tree, summary, hex: toHex(tree.root) }

@@ -4,7 +4,7 @@ import { requireProgram } from '../../src/chain/programs/required-program.ts'
 import { sdkInstructions } from '../../src/chain/programs/sdk-instruction.ts'
 import { readLatestBlockhash } from '../../src/chain/reads/rpc-reads.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
-import { allowlistTree, ENTRY_BYTES } from '../../src/merkle/allowlist.ts'
+import { provenAllowance } from '../../src/merkle/allowlist.ts'
 import { addressBytes } from '../../src/solana/addresses.ts'
 import { associatedTokenAddress } from '../../src/solana/program-addresses.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -66,7 +66,8 @@ export async function playRaises(stage: Stage): Promise<void> {
     await land(creator, [presale.closeFixedPriceInstruction(place.fixedPriceArgs, by)])
   })
   await act('open a raise to an allowlist', ['create a raise'], async () => {
-    const { root } = allowlistTree({ count: 1, bytes: entryOf(buyer.address, CAP) })
+    // The leaf of a list of one wallet is its root.
+    const root = provenAllowance({ wallet: addressBytes(buyer.address), round: 1, cap: CAP }, [])
     const url = 'https://example.com/canary'
     await land(creator, [
       presale.rootInstruction(place.address, { creator: by, config, root, version: 0n }),
@@ -105,12 +106,4 @@ export async function playRaises(stage: Stage): Promise<void> {
     const failed = { ...other, creator: by }
     await land(creator, [presale.creatorWithdrawalInstruction(failed, 'failed', tokensOf(creator))])
   })
-}
-
-/** The entry of a wallet in the first round of an allowlist. */
-function entryOf(wallet: string, cap: bigint): Buffer {
-  const entry = Buffer.alloc(ENTRY_BYTES)
-  entry.set(addressBytes(wallet))
-  entry.writeBigUInt64LE(cap, ENTRY_BYTES - 8)
-  return entry
 }

@@ -1,16 +1,25 @@
 /** The allowlist of a raise: its entries in the order of wallet and round, their tree, and the pieces that proofs are read from. */
 
 import { isThisMachine, parseUrl } from '../platform/urls.ts'
-import { amountFrom } from './amounts.ts'
+import type { RaiseRound } from '../solana/raises.ts'
+import { amountFrom, writeAmount } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
 import { RECORD_BYTES } from './entry-list.ts'
 import { LeafLayoutError } from './errors.ts'
-import type { BuildProgress } from './progress.ts'
 import type { SettledRows } from './row-builder.ts'
-import { climbed, hashRecord, type MerkleTree, NODE_BYTES, siblings, type TreeLevels, treeOver } from './tree.ts'
+import {
+  bufferOf,
+  hashRecord,
+  type MerkleTree,
+  NODE_BYTES,
+  rootOfRecord,
+  siblings,
+  type TreeLevels,
+  treeOver,
+} from './tree.ts'
 
 /** Size of an entry: wallet 32 ‖ registry u8 ‖ cap u64 LE. The leaf is its hash; a registry is a round, from 0. */
-export const ENTRY_BYTES = 41
+const ENTRY_BYTES = 41
 const KEY_BYTES = 33
 /** Number of entries in a piece, and of the tree's levels above them that it proves by itself. */
 const PIECE_ENTRIES = 256
@@ -51,10 +60,10 @@ function allowanceOf(entry: Buffer): Allowance {
 export const allowanceAt = ({ bytes }: Allowlist, index: number): Allowance => allowanceOf(entryBytes(bytes, index))
 
 /** Builds the tree of a list with at least one entry. Source: the presale program (presSV…), whose nodes are Jito's. */
-export function allowlistTree(list: Allowlist, onProgress?: BuildProgress): AllowlistTree {
-  const tree = treeOver(list.count, (i, out, at) => hashRecord(entryBytes(list.bytes, i), out, at), onProgress)
-  return { list, ...tree }
-}
+export const allowlistTree = (list: Allowlist): AllowlistTree => ({ list, ...treeOf(list) })
+
+const treeOf = ({ count, bytes }: Allowlist, levels?: number) =>
+  treeOver(count, (i, out, at) => hashRecord(entryBytes(bytes, i), out, at), undefined, levels)
 
 /** The allowances of one round. */
 interface RoundSummary {
@@ -92,16 +101,10 @@ export function allowlistSummary(list: Allowlist): AllowlistSummary {
   return { rounds: [...rounds.values()].sort((a, b) => a.round - b.round), repeated: repeated.size, firstRepeated }
 }
 
-/** The least and the most that a buyer of a round may pay. */
-interface CapBounds {
-  least: bigint
-  most: bigint
-}
-
 /** Why the program would refuse wallets of a list (6037, 6039), and in which round; null if it would not. */
 export function capFault(
   summary: AllowlistSummary,
-  bounds: readonly CapBounds[],
+  bounds: readonly Pick<RaiseRound, 'buyerMin' | 'buyerMax'>[],
 ): { round: number; message: string } | null {
   for (const { round, least, most } of summary.rounds) {
     const bound = bounds[round - 1]
@@ -110,10 +113,10 @@ export function capFault(
       return { round, message: `${most.wallet} is in round ${round}, and the raise has ${there}` }
     }
     const said = ({ wallet, cap }: Allowance) => `the cap ${cap} (raw units) of ${wallet} in round ${round}`
-    if (least.cap < bound.least)
-      return { round, message: `${said(least)} is below ${bound.least}, the least that a buyer pays: raise it` }
-    if (most.cap > bound.most)
-      return { round, message: `${said(most)} is above ${bound.most}, the most that the raise takes: lower it` }
+    if (least.cap < bound.buyerMin)
+      return { round, message: `${said(least)} is below ${bound.buyerMin}, the least that a buyer pays: raise it` }
+    if (most.cap > bound.buyerMax)
+      return { round, message: `${said(most)} is above ${bound.buyerMax}, the most that the raise takes: lower it` }
   }
   return null
 }
@@ -142,13 +145,10 @@ export function* piecesOf(tree: AllowlistTree): Generator<AllowlistPiece> {
   const upper: TreeLevels = { nodes, counts: counts.slice(depth), offsets: offsets.slice(depth) }
   for (let n = 0; n * PIECE_ENTRIES < list.count; n++) {
     const entries = list.bytes.subarray(n * PIECE_ENTRIES * ENTRY_BYTES, (n + 1) * PIECE_ENTRIES * ENTRY_BYTES)
-    const path = Buffer.concat(siblings(upper, n, upper.counts.length - 1))
+    const path = Buffer.concat(siblings(upper, n))
     yield { n, first: entries.toString('hex', 0, KEY_BYTES), entries, path }
   }
 }
-
-/** Returns a Buffer that is a view of the same bytes. */
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** The key of an entry in hex; entries and pieces are in the order of these texts. */
 export const entryKey = (wallet: Uint8Array, round: number): string =>
@@ -172,13 +172,12 @@ export function proofIn(piece: Pick<AllowlistPiece, 'entries' | 'path'>, key: st
   let index = 0
   while (index < count && entryBytes(entries, index).toString('hex', 0, KEY_BYTES) !== key) index++
   if (index === count) return undefined
-  const hashed = (i: number, out: Buffer, at: number) => hashRecord(entryBytes(entries, i), out, at)
-  const levels = treeOver(count, hashed, undefined, path.length > 0 ? PIECE_LEVELS : undefined)
-  const proof = siblings(levels, index, levels.counts.length - 1)
+  const entry = entryBytes(entries, index)
+  const proof = siblings(treeOf({ count, bytes: entries }, path.length > 0 ? PIECE_LEVELS : undefined), index)
   for (let at = 0; at < path.length; at += NODE_BYTES) proof.push(new Uint8Array(path.subarray(at, at + NODE_BYTES)))
-  const leaf = Buffer.from(levels.nodes.subarray(index * NODE_BYTES, (index + 1) * NODE_BYTES))
-  if (!climbed(leaf, proof).equals(root)) throw new LeafLayoutError('a piece of an allowlist does not lead to its root')
-  return { ...allowanceOf(entryBytes(entries, index)), proof } satisfies AllowanceProof
+  if (!rootOfRecord(entry, proof).equals(root))
+    throw new LeafLayoutError('a piece of an allowlist does not lead to its root')
+  return { ...allowanceOf(entry), proof } satisfies AllowanceProof
 }
 
 /** The root to which a proof leads from an allowance; the wallet is 32 bytes. */
@@ -186,19 +185,15 @@ export function provenAllowance(
   { wallet, round, cap }: { wallet: Uint8Array; round: number; cap: bigint },
   proof: readonly Uint8Array[],
 ): Buffer {
-  const entry = Buffer.alloc(ENTRY_BYTES)
-  entry.set(wallet)
-  entry[KEY_BYTES - 1] = round - 1
-  entry.writeBigUInt64LE(cap, KEY_BYTES)
-  const node = Buffer.alloc(NODE_BYTES)
-  hashRecord(entry, node, 0)
-  return climbed(node, proof)
+  const entry = Buffer.concat([wallet, Buffer.of(round - 1)], ENTRY_BYTES)
+  writeAmount(entry, KEY_BYTES, cap)
+  return rootOfRecord(entry, proof)
 }
 
 /** The proof of an entry of a whole tree. */
 export const allowanceProofAt = (tree: AllowlistTree, index: number): AllowanceProof => ({
   ...allowanceAt(tree.list, index),
-  proof: siblings(tree, index, tree.counts.length - 1),
+  proof: siblings(tree, index),
 })
 
 /** The first entry of `before` that `after` lacks, or has with a smaller cap; undefined if there is none. */

@@ -14,6 +14,7 @@ import {
 } from './entry-list.ts'
 import { LeafLayoutError } from './errors.ts'
 import {
+  bufferOf,
   hashLeaf,
   hashLevels,
   levelCounts,
@@ -196,8 +197,8 @@ export function proofFromChunk(head: TreeHead, chunk: LeafChunk, index: number):
   if (!Number.isInteger(index) || place < 0 || place >= chunk.list.count) {
     throw new RangeError(`leaf ${index} is not in chunk ${chunk.n}`)
   }
-  const lower = siblings(chunk.levels, place, chunk.levels.counts.length - 1)
-  const upper = siblings(head.levels, chunk.n, head.levels.counts.length - 1)
+  const lower = siblings(chunk.levels, place)
+  const upper = siblings(head.levels, chunk.n)
   const { list } = chunk
   return { index, amount: amountAt(list, place), locked: lockedAt(list, place), proof: [...lower, ...upper] }
 }
@@ -262,11 +263,6 @@ async function requireBlob(read: ReadBlob, kind: BlobKind, n: number): Promise<U
 function leavesIn(head: TreeHead, n: number): number {
   if (!Number.isInteger(n) || n < 0 || n >= head.chunks) throw new RangeError(`chunk ${n} of ${head.chunks}`)
   return Math.min(CHUNK_LEAVES, head.count - n * CHUNK_LEAVES)
-}
-
-/** Returns a Buffer that is a view of the same bytes. */
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function chunkOf(bytes: Uint8Array, n: number, row: number): Uint8Array {

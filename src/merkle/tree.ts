@@ -126,14 +126,14 @@ export function proofAt(tree: MerkleTree, index: number): Uint8Array[] {
   if (!Number.isInteger(index) || index < 0 || index >= tree.list.count) {
     throw new RangeError(`leaf ${index} is not in a tree of ${tree.list.count}`)
   }
-  return siblings(tree, index, tree.counts.length - 1)
+  return siblings(tree, index)
 }
 
 /**
- * Returns the siblings on the first `depth` levels, starting at node `index` of the lowest level. Throws RangeError
- * for more levels than the tree has.
+ * Returns the siblings on the first `depth` levels, by default on all below the root, starting at node `index` of the
+ * lowest level. Throws RangeError for more levels than the tree has.
  */
-export function siblings(levels: TreeLevels, index: number, depth: number): Uint8Array[] {
+export function siblings(levels: TreeLevels, index: number, depth = levels.counts.length - 1): Uint8Array[] {
   if (depth > levels.counts.length) throw new RangeError(`${depth} levels of a tree of ${levels.counts.length}`)
   const proof: Uint8Array[] = []
   for (let d = 0, i = index; d < depth; d++, i >>= 1) {
@@ -167,18 +167,26 @@ export function provenRoot(list: EntryList, index: number, proof: readonly Uint8
   return climbed(node, proof)
 }
 
+/** Returns the root of the leaf of a record, as `provenRoot` does. */
+export function rootOfRecord(record: Uint8Array, proof: readonly Uint8Array[]): Buffer {
+  const node = Buffer.alloc(NODE_BYTES)
+  hashRecord(record, node, 0)
+  return climbed(node, proof)
+}
+
 /** Hashes a node with the siblings of its way up, in place. */
-export function climbed(node: Buffer, proof: readonly Uint8Array[]): Buffer {
+function climbed(node: Buffer, proof: readonly Uint8Array[]): Buffer {
   for (const sibling of proof) hashPair(node, 0, sibling, 0, node, 0)
   return node
 }
 
 const isAmount = (amount: bigint) => amount >= 0n && amount <= MAX_U64
 
+/** Returns a Buffer that is a view of the same bytes. */
+export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+
 /** Returns lower-case hex without a prefix. */
-export function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
-}
+export const toHex = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')
 
 /** Decodes a 32-byte hash in hex, with or without 0x; undefined for anything else. */
 export function hashFromHex(text: string): Uint8Array | undefined {

@@ -1,5 +1,6 @@
 /** Who gets what of a raise and its pool, to the unit, before anything is signed: at its most, at its least, and if it fails. */
 import { LAMPORTS_PER_SIGNATURE } from './fees.ts'
+import { PRESALE } from './programs/presale.ts'
 import { creatorGains, feeOnTop, priceText, type RaiseDecimals, releasesOf, withDeposits } from './raise-amounts.ts'
 import { type PoolPlan, type RaisePool, raisedSum, raisePool } from './raise-pool.ts'
 import type { LiveRound, Raise, RaiseAddresses, RaiseTerms } from './raises.ts'
@@ -7,7 +8,7 @@ import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
 import type { TransferFee } from './token-extensions.ts'
 
 /** Bytes of the accounts that never close: of the raise and its vaults, and of the pool and its position. */
-const RAISE_BYTES = [1_272, TOKEN_ACCOUNT_SIZE, TOKEN_ACCOUNT_SIZE] as const
+const RAISE_BYTES = [PRESALE.sizeOf('presale'), TOKEN_ACCOUNT_SIZE, TOKEN_ACCOUNT_SIZE] as const
 const POOL_BYTES = [1_112, 408, 465, TOKEN_ACCOUNT_SIZE, TOKEN_ACCOUNT_SIZE, TOKEN_ACCOUNT_SIZE] as const
 
 interface PreviewedRaise {

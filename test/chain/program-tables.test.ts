@@ -4,14 +4,7 @@ import { DynamicBondingCurveIdl } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { describe, expect, it } from 'vitest'
 import { DAMM_V2 } from '../../src/solana/programs/damm-v2.ts'
 import { DBC } from '../../src/solana/programs/dbc.ts'
-import {
-  FIXED_PRICE_ARGS_BYTES,
-  MERKLE_ROOT_BYTES,
-  PRESALE,
-  PRESALE_BYTES,
-  PRESALE_ESCROW_BYTES,
-  SERVER_METADATA_BYTES,
-} from '../../src/solana/programs/presale.ts'
+import { PRESALE, SERVER_METADATA_BYTES } from '../../src/solana/programs/presale.ts'
 import { SQUADS } from '../../src/solana/programs/squads.ts'
 import { accountRows, flatRows, type Idl, instructionRows, presaleIdl, squadsIdl } from '../../tools/anchor-idl.ts'
 
@@ -59,10 +52,10 @@ describe('the table of Meteora Presale', () => {
   })
 
   it('has sizes of the accounts that the program makes', () => {
-    expect(PRESALE.sizeOf('presale')).toBe(PRESALE_BYTES)
-    expect(PRESALE.sizeOf('escrow')).toBe(PRESALE_ESCROW_BYTES)
-    expect(PRESALE.sizeOf('fixed_price_presale_extra_args')).toBe(FIXED_PRICE_ARGS_BYTES)
-    expect(PRESALE.sizeOf('merkle_root_config')).toBe(MERKLE_ROOT_BYTES)
+    expect(PRESALE.sizeOf('presale')).toBe(1_272)
+    expect(PRESALE.sizeOf('escrow')).toBe(200)
+    expect(PRESALE.sizeOf('fixed_price_presale_extra_args')).toBe(168)
+    expect(PRESALE.sizeOf('merkle_root_config')).toBe(152)
     expect(PRESALE.offsetOf('permissioned_server_metadata', 'server_url') + 4).toBe(SERVER_METADATA_BYTES)
   })
 })

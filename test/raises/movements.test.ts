@@ -14,7 +14,7 @@ import {
   raisePlace,
   withdrawalInstruction,
 } from '../../src/chain/programs/presale/index.ts'
-import { PRESALE_BYTES } from '../../src/solana/programs/presale.ts'
+import { PRESALE } from '../../src/solana/programs/presale.ts'
 import { ata, createAta, openScene, SOL, text, wrap } from '../signer/movements-support.ts'
 import { lacksPresale, sdk } from '../support/raises.ts'
 
@@ -79,7 +79,9 @@ describe.skipIf(lacksPresale !== '')(`the policy check of raises ${lacksPresale}
     const movement = await scene.readBuilt({ transaction: scene.compile([create]).serialize() })
     expect(movement).toMatchObject({ err: null, stable: true, unread: [], authority_changes: [], delegates: [] })
     expect(movement.tokens_out).toEqual([{ mint: text(mint), amount: SUPPLY }])
-    const rents = [PRESALE_BYTES, spl.ACCOUNT_SIZE, spl.ACCOUNT_SIZE].map((bytes) => local.minimumBalance(bytes))
+    const rents = [PRESALE.sizeOf('presale'), spl.ACCOUNT_SIZE, spl.ACCOUNT_SIZE].map((bytes) =>
+      local.minimumBalance(bytes),
+    )
     expect(movement.lamports_out).toBe(rents.reduce((sum, rent) => sum + rent, 0n) + movement.fee)
     const vault = movement.destinations.find((each) => each.mint === text(mint))
     expect(vault).toMatchObject({ address: place.baseVault, owner: AUTHORITY, amount: SUPPLY })

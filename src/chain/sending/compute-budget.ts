@@ -41,7 +41,7 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   const { chain, config } = services
   const hasPrice = config.values['priority-fee'] !== 'none'
   // The simulated build has no price, because the fee of the whole limit could be more than the payer has.
-  const simulated = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice))
+  const simulated = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice ? 0n : null))
   const { transaction } = simulated
   const [run, requested] = await Promise.all([
     simulateOrNull(chain, transaction, failed),
@@ -65,16 +65,19 @@ export async function withFixedBudget<T extends UnsignedTransaction>(
   { units, ...services }: FixedBudget,
   build: (before: readonly TransactionInstruction[]) => Promise<T>,
 ): Promise<T> {
-  const built = await build(await budgetInstructions(units, true))
+  const built = await build(await budgetInstructions(units, 0n))
   const price = await offeredPrice(services, () => writableAddresses(built.transaction), units)
   return { ...built, transaction: withTerms(built.transaction, { units, price }) }
 }
 
-/** Returns limit and price, in the order in which `withTerms` finds them. */
-export async function budgetInstructions(units: number, hasPrice: boolean): Promise<TransactionInstruction[]> {
+/** Returns limit and price, in the order in which `withTerms` finds them; a price of null is left out. */
+export async function budgetInstructions(
+  units: number,
+  microLamports: bigint | null,
+): Promise<TransactionInstruction[]> {
   const { ComputeBudgetProgram } = await import('@solana/web3.js')
   const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
-  return hasPrice ? [limit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 0n })] : [limit]
+  return microLamports === null ? [limit] : [limit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })]
 }
 
 /**

@@ -17,7 +17,7 @@ import { badRequest, forbidden, Overtaken } from '../../platform/errors.ts'
 import { printable } from '../../platform/printable.ts'
 import { publicRoot } from '../../settings/config.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
-import { MERKLE_ROOT_BYTES, SERVER_METADATA_BYTES } from '../../solana/programs/presale.ts'
+import { PRESALE, SERVER_METADATA_BYTES } from '../../solana/programs/presale.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import {
   type AllowlistRow,
@@ -101,8 +101,7 @@ function requireListed({ address, allowlist }: presale.Raise): void {
 
 /** Throws bad_request for entries that the program would refuse. */
 function requireUsableCaps({ rounds }: presale.Raise, summary: AllowlistSummary): void {
-  const bounds = rounds.map(({ buyerMin, buyerMax }) => ({ least: buyerMin, most: buyerMax }))
-  const found = capFault(summary, bounds)
+  const found = capFault(summary, rounds)
   if (found !== null) throw fieldFault(`entries: ${found.message}`, { round: found.round })
 }
 
@@ -162,7 +161,7 @@ export const openRaise = act<Api['raises']['open']>('raise.open', async (context
     acts.push(
       presale.rootInstruction(id, { creator: payer, config, root: hashBytesOf(root), version: BigInt(version) }),
     )
-    rent += await rentFor(chain, MERKLE_ROOT_BYTES)
+    rent += await rentFor(chain, PRESALE.sizeOf('merkle_root_config'))
   }
   if (!isUrlThere) {
     if (opening.url !== null) acts.push(presale.closeServerMetadataInstruction(id, { creator: payer, metadata }))

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts'
 import { tokenText } from '../../solana/amounts.ts'
 import { LAMPORTS_PER_SIGNATURE } from '../../solana/fees.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { PRESALE_ESCROW_BYTES } from '../../solana/programs/presale.ts'
+import { PRESALE } from '../../solana/programs/presale.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import {
@@ -97,7 +97,7 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
   }
   requireMovable(quotes)
   const { moved, fee, total } = presale.paymentOf(raise, round, asked)
-  const rent = escrow === null ? await rentFor(context.chain, PRESALE_ESCROW_BYTES) : 0n
+  const rent = escrow === null ? await rentFor(context.chain, PRESALE.sizeOf('escrow')) : 0n
   await requireMoney(context, purse, { sum: total, rent })
   const place = { escrow: presale.raiseEscrowAddress(id, buyer, round), owner: buyer, payer: buyer }
   const opened =

@@ -20,7 +20,7 @@ import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from 
 import type { Context } from '../../context.ts'
 import type { ApiError } from '../../platform/errors.ts'
 import { RAISE_MEMO } from '../../solana/memos.ts'
-import { FIXED_PRICE_ARGS_BYTES, PRESALE_BYTES } from '../../solana/programs/presale.ts'
+import { PRESALE } from '../../solana/programs/presale.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { beforeDeposits, previewRaise } from '../../solana/raise-preview.ts'
 import type { RaiseTerms } from '../../solana/raises.ts'
@@ -79,7 +79,10 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
   let place = placeOf(key.address)
   const raise = beforeDeposits({ ...place, ...terms, creator, createdAt: BigInt(at.unixSeconds) })
   const rentOf = await readRentRate(chain)
-  const kept = [PRESALE_BYTES, vaultBytes(token), vaultBytes(quote)].reduce((sum, bytes) => sum + rentOf(bytes), 0n)
+  const kept = [PRESALE.sizeOf('presale'), vaultBytes(token), vaultBytes(quote)].reduce(
+    (sum, bytes) => sum + rentOf(bytes),
+    0n,
+  )
   const parties = { payer, creator, from: tokens.from, signs }
   // Whoever converted whole tokens signs; the platform wallet is asked for raw units.
   const proof = input.mode === 'signed' ? [] : [await proofOfDecimals(payer, token)]
@@ -111,7 +114,7 @@ async function planCreation(context: Context, input: CreateInput): Promise<Plann
     ...termsRecord(raise, decimals),
     deposit: String(deposit),
     received: String(terms.supply),
-    rent: String(kept + (terms.price === null ? 0n : rentOf(FIXED_PRICE_ARGS_BYTES))),
+    rent: String(kept + (terms.price === null ? 0n : rentOf(PRESALE.sizeOf('fixed_price_presale_extra_args')))),
     rent_kept: String(kept),
     preview,
     ...warned([

@@ -6,6 +6,7 @@ import { addressBytes } from '../addresses.ts'
 import { utf8 } from '../bytes.ts'
 import { MEMO_PROGRAM, SYSTEM_PROGRAM } from '../program-ids.ts'
 import { PRESALE_AUTHORITY, PROGRAMS } from '../programs.ts'
+import { fieldType } from './field-types.ts'
 import { programTable } from './table.ts'
 
 const END = 'event_authority program'
@@ -130,16 +131,9 @@ export const PRESALE = programTable(PROGRAMS.presale.id, {
   },
 })
 
-/** Sizes in bytes of the accounts that people pay rent for. */
-export const PRESALE_BYTES = 1_272
-export const FIXED_PRICE_ARGS_BYTES = 168
-export const PRESALE_ESCROW_BYTES = 200
-export const MERKLE_ROOT_BYTES = 152
 /** Bytes of the server metadata in front of its URL. */
 export const SERVER_METADATA_BYTES = 172
 
-const u64 = (value: bigint): Uint8Array =>
-  Uint8Array.from({ length: 8 }, (_, place) => Number((value >> BigInt(8 * place)) & 0xffn))
 const seeds = (name: string, ...parts: (string | Uint8Array)[]): Uint8Array[] => [
   utf8(name),
   ...parts.map((part) => (typeof part === 'string' ? addressBytes(part) : part)),
@@ -154,6 +148,6 @@ export const PRESALE_SEEDS = {
   serverMetadata: (presale: string) => seeds('server_metadata', presale),
   /** `round` is the index of the registry, 0 to 4. */
   escrow: (presale: string, owner: string, round: number) => seeds('escrow', presale, owner, Uint8Array.of(round)),
-  merkleRoot: (presale: string, version: bigint) => seeds('merkle_root', presale, u64(version)),
+  merkleRoot: (presale: string, version: bigint) => seeds('merkle_root', presale, fieldType('u64').write(version)),
   operator: (creator: string, operator: string) => seeds('operator', creator, operator),
 }

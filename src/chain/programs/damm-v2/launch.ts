@@ -5,6 +5,7 @@ import { badRequest } from '../../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import { AUTHORITY_TYPE_NAMES, TOKEN } from '../../../solana/programs/token.ts'
+import { budgetInstructions } from '../../sending/compute-budget.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { transferInstruction } from '../sol-transfers.ts'
@@ -178,8 +179,5 @@ async function dammV2TipInstructions({ creator, tip }: Pick<SingleSidedPool, 'cr
   return [await transferInstruction(creator, tip.account, tip.lamports)]
 }
 
-async function budget(units: number, microLamports = 0n): Promise<TransactionInstruction[]> {
-  const { ComputeBudgetProgram } = await import('@solana/web3.js')
-  const price = microLamports === 0n ? [] : [ComputeBudgetProgram.setComputeUnitPrice({ microLamports })]
-  return [ComputeBudgetProgram.setComputeUnitLimit({ units }), ...price]
-}
+/** A price of 0 is left out. */
+const budget = (units: number, price = 0n) => budgetInstructions(units, price > 0n ? price : null)

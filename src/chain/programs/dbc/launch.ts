@@ -1,7 +1,9 @@
 /** Builds the transactions that launch a token: its config, its pool and the creator's first buy. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError } from '../../../platform/errors.ts'
+import { budgetInstructions } from '../../sending/compute-budget.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { transferInstruction } from '../sol-transfers.ts'
 import { badgeAccounts, type ConfigContent, configInstruction } from './config.ts'
 import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
@@ -193,9 +195,7 @@ async function firstBuy(launch: DbcLaunchContent): Promise<TransactionInstructio
 
 async function dbcTipInstructions(launch: DbcLaunch): Promise<TransactionInstruction[]> {
   if (launch.tip === null) return []
-  const { web3, key } = await openDbc()
-  const { account, lamports } = launch.tip
-  return [web3.SystemProgram.transfer({ fromPubkey: key(payerOf(launch)), toPubkey: key(account), lamports })]
+  return [await transferInstruction(payerOf(launch), launch.tip.account, launch.tip.lamports)]
 }
 
 async function compile(
@@ -203,11 +203,7 @@ async function compile(
   units: number,
   instructions: TransactionInstruction[],
 ): Promise<UnsignedTransaction> {
-  const { ComputeBudgetProgram } = (await openDbc()).web3
-  const before = [
-    ComputeBudgetProgram.setComputeUnitLimit({ units }),
-    ...(computeUnitPrice > 0n ? [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: computeUnitPrice })] : []),
-  ]
+  const before = await budgetInstructions(units, computeUnitPrice > 0n ? computeUnitPrice : null)
   return compileUnsigned({ payer: payerOf(launch), recentBlockhash, before }, instructions)
 }
 

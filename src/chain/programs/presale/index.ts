@@ -2,5 +2,4 @@
 export * from '../../../solana/raise-acts.ts'
 export * from '../../../solana/raise-amounts.ts'
 export * from '../../../solana/raises.ts'
-export * from './openings.ts'
 export * from './reading.ts'

@@ -80,7 +80,7 @@ export async function requireExecutable(
   const limits: Pick<Envelope, 'before' | 'messageConfig'> =
     version === 1
       ? { messageConfig: { ...LARGEST_LIMITS, priorityFeeLamports: 0n } }
-      : { before: await budgetInstructions(EXECUTION_UNITS, true) }
+      : { before: await budgetInstructions(EXECUTION_UNITS, 0n) }
   try {
     const { transaction } = await buildExecution({
       payer: member,

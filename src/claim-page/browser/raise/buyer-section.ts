@@ -1,6 +1,6 @@
 /** Shows what a wallet has in the raise, round by round, and what it can do now. */
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { PRESALE_ESCROW_BYTES } from '../../../solana/programs/presale.ts'
+import { PRESALE } from '../../../solana/programs/presale.ts'
 import { type DepositBound, paymentOf, tokensOf } from '../../../solana/raise-amounts.ts'
 import { raiseStateAt } from '../../../solana/raises.ts'
 import { button, byId, factsOf, fill, make } from '../elements.ts'
@@ -138,7 +138,7 @@ function depositForm(shown: Shown): HTMLElement {
       texts.text('depositEffect', effect),
       ...(arrives < bought ? [texts.text('claimLess', { amount: texts.tokens(arrives, decimals), symbol })] : []),
       texts.text(state.raise.withdrawable ? 'depositReturns' : 'depositStays', back),
-      texts.text('raiseCosts', { sol: session.costs(part, state.rentOf(PRESALE_ESCROW_BYTES)) }),
+      texts.text('raiseCosts', { sol: session.costs(part, state.rentOf(PRESALE.sizeOf('escrow'))) }),
     ]
   }
   return amountForm(shown, 'deposit', {

@@ -1,6 +1,6 @@
 /** Plans the acts of a buyer, each as one transaction with the effect that a simulation has to show. */
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { PRESALE_ESCROW_BYTES } from '../../../solana/programs/presale.ts'
+import { PRESALE } from '../../../solana/programs/presale.ts'
 import type { PlainInstruction } from '../../../solana/programs/table.ts'
 import { TOKEN } from '../../../solana/programs/token.ts'
 import {
@@ -103,7 +103,7 @@ function planDeposit(asked: Asked): PlannedAct {
         ),
       ]
   const place = { escrow: part.escrowAddress, owner: wallet, payer: wallet }
-  const lasting = (isNew ? rentOf(PRESALE_ESCROW_BYTES) : 0n) + (isSol ? total : 0n)
+  const lasting = (isNew ? rentOf(PRESALE.sizeOf('escrow')) : 0n) + (isSol ? total : 0n)
   const opening = isNew
     ? [
         part.listed
