@@ -16,7 +16,7 @@ export interface Admission {
   /** Most that the wallet may deposit; undefined for the limit of the round. */
   cap: bigint | undefined
   /** Opens the account; null without an allowlist, and if the account is there. */
-  proven: Omit<ProvenCap, 'round'> | null
+  proven: ProvenCap | null
 }
 
 type Asked = Pick<Input<Api['raises']['deposit']>, 'cap' | 'proof'>
@@ -37,32 +37,26 @@ export async function admissionOf(
     throw fault('id', `An operator of the creator signs for each buyer of the raise ${address}, which svc does not do`)
   }
   const { roots } = await readOpening(services.chain, address)
+  const admit = ({ cap, proof, config }: Omit<ProvenCap, 'round'>) => ({ cap, proven: { round, cap, proof, config } })
   if (cap !== undefined && proof !== undefined) {
+    const leaf = { wallet: keyBytesOf(wallet), round: round + 1, cap: BigInt(cap) }
     const hashes = proof.map(hashBytesOf)
-    const given = { wallet: keyBytesOf(wallet), round: round + 1, cap: BigInt(cap) }
-    const version = roots.indexOf(toHex(provenAllowance(given, hashes)))
-    if (version < 0) {
-      throw fault(
-        'proof',
-        `proof: it leads to no root of the raise ${address} from ${wallet}, round ${round + 1} and cap ${cap}`,
-      )
-    }
-    return {
-      cap: given.cap,
-      proven: { cap: given.cap, proof: hashes, config: merkleRootAddress(address, BigInt(version)) },
-    }
+    const version = roots.indexOf(toHex(provenAllowance(leaf, hashes)))
+    if (version >= 0)
+      return admit({ cap: leaf.cap, proof: hashes, config: merkleRootAddress(address, BigInt(version)) })
+    throw fault(
+      'proof',
+      `proof: it leads to no root of the raise ${address} from ${wallet}, round ${round + 1} and cap ${cap}`,
+    )
   }
   const found = await findAllowance(services, address, { wallet, round: round + 1 })
   if (found === null) {
     const message = `buyer: ${wallet} is not in round ${round + 1} of the allowlist that is stored here for the raise ${address}; with another list send cap and proof`
     throw fault('buyer', message, { reason: 'not_listed' })
   }
-  if (roots[found.version] === null || roots[found.version] === undefined) {
-    const message = `id: the allowlist of the raise ${address} is not open yet: its creator writes its root on chain first (POST /v2/raises/{id}/openings, \`svc raises open\`)`
-    throw fault('id', message, { reason: 'not_open' })
-  }
-  const { cap: listed, proof: siblings, config } = found
-  return { cap: listed, proven: { cap: listed, proof: siblings, config } }
+  if (typeof roots[found.version] === 'string') return admit(found)
+  const message = `id: the allowlist of the raise ${address} is not open yet: its creator writes its root on chain first (POST /v2/raises/{id}/openings, \`svc raises open\`)`
+  throw fault('id', message, { reason: 'not_open' })
 }
 
 interface StoredAllowance extends AllowanceProof {

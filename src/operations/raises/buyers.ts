@@ -103,7 +103,7 @@ export const deposit = unsignedAct<Routes['deposit']>(async (context, input) => 
   const opened =
     admission.proven === null
       ? presale.escrowInstruction(id, place)
-      : presale.provenEscrowInstruction(id, place, { round, ...admission.proven })
+      : presale.provenEscrowInstruction(id, place, admission.proven)
   const acts = [
     ...payment(quotes, total),
     ...(escrow === null ? [opened] : []),
@@ -177,21 +177,17 @@ export const withdrawDeposit = unsignedAct<Routes['withdraw']>(async (context, i
   requireMovable(quotes)
   const amount = isWhole ? all : presale.wholePart(raise.price, asked)
   const taken = presale.withdrawalInstruction(raise, { ...place, to: quotes.account }, asked)
-  return acted(
-    found,
-    presale.RAISE_UNITS.payout,
-    [openingInstruction(quotes), taken, ...unwrappingInstructions(quotes)],
-    {
-      amount: String(amount),
-      fee_lost: String(isWhole ? escrow.fees : presale.feeOnTop(amount, presale.roundOf(raise, round).feeBps)),
-      remaining: String(escrow.deposited - amount),
-      ...warned([
-        quotes.mint === WRAPPED_SOL &&
-          quotes.isOpen &&
-          `It arrives as wrapped SOL in ${quotes.account}, which was open before`,
-      ]),
-    },
-  )
+  const acts = [openingInstruction(quotes), taken, ...unwrappingInstructions(quotes)]
+  return acted(found, presale.RAISE_UNITS.payout, acts, {
+    amount: String(amount),
+    fee_lost: String(isWhole ? escrow.fees : presale.feeOnTop(amount, presale.roundOf(raise, round).feeBps)),
+    remaining: String(escrow.deposited - amount),
+    ...warned([
+      quotes.mint === WRAPPED_SOL &&
+        quotes.isOpen &&
+        `It arrives as wrapped SOL in ${quotes.account}, which was open before`,
+    ]),
+  })
 })
 
 type Deposited = Awaited<ReturnType<typeof requireDeposit>>

@@ -23,8 +23,7 @@ import {
   workerContext,
 } from '../signing/worker-signing.ts'
 import { rowStateOf, unseenLook } from './record.ts'
-import { planSettlement } from './settle-raise.ts'
-import { planOf, readSettlement, type Settlement } from './settlement.ts'
+import { planOf, planSettlement, readSettlement, type Settlement } from './settle-raise.ts'
 
 interface Reading {
   raise: Raise | null

@@ -20,7 +20,7 @@ import { knownVault } from '../proposals/squads/known-vault.ts'
 import { cleanLabel } from '../tokens/labels.ts'
 import { termsRecord } from './record.ts'
 import { requireRaise } from './require-raise.ts'
-import { planOf, readSettlement } from './settlement.ts'
+import { planOf, readSettlement } from './settle-raise.ts'
 
 type Routes = Api['raises']
 

@@ -1,28 +1,67 @@
-/** Settles a raise: builds what is due now for its creator, as much of it as one transaction holds. */
+/** Reads what is due now for the creator of a raise, and builds as much of it as one transaction holds. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { Api } from '../../api/index.ts'
 import type { SettlementAct } from '../../api/raises.ts'
 import type { Input } from '../../api/route.ts'
-import { addToRaisedPool, freshPool, openRaisedPool, RAISED_POOL_UNITS } from '../../chain/programs/damm-v2/index.ts'
+import {
+  addToRaisedPool,
+  freshPool,
+  openRaisedPool,
+  RAISED_POOL_UNITS,
+  readPairPool,
+} from '../../chain/programs/damm-v2/index.ts'
 import * as presale from '../../chain/programs/presale/index.ts'
 import { sdkInstructions } from '../../chain/programs/sdk-instruction.ts'
+import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import { compileAnySize, type Envelope, roomOf, type UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { isoSeconds } from '../../solana/lock-schedule.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PRESALE } from '../../solana/programs/presale.ts'
 import type { PlainInstruction } from '../../solana/programs/table.ts'
+import { dueActs, type SettlementState } from '../../solana/raise-due.ts'
+import type { PoolPlan } from '../../solana/raise-pool.ts'
 import { openingInstruction } from '../../solana/token-acts.ts'
-import { feeOn } from '../../solana/transfer-fees.ts'
-import { findRaise, updateRaise } from '../../store/resources/raises.ts'
+import { feeInEpoch, feeOn } from '../../solana/transfer-fees.ts'
+import { findRaise, type RaiseRow, updateRaise } from '../../store/resources/raises.ts'
 import type { Tx } from '../../store/store.ts'
 import { act, type Plan, type Summary } from '../act.ts'
 import { newKey } from '../building.ts'
 import { fault } from '../locks/checks.ts'
-import { warned } from '../sentences.ts'
-import type { Side } from './purse.ts'
+import { type Said, warned } from '../sentences.ts'
+import { readPurse, type Side } from './purse.ts'
 import { onRaise, requireCreator, requireRaise } from './require-raise.ts'
-import { planOf, readSettlement, type Settlement, settlementWarnings } from './settlement.ts'
 
 type Route = Api['raises']['settle']
+
+export const planOf = (row: Pick<RaiseRow, 'pool_json'> | null): PoolPlan | null =>
+  row === null || row.pool_json === null ? null : JSON.parse(row.pool_json)
+
+export type Settlement = Awaited<ReturnType<typeof readSettlement>>
+
+/** Takes one call for a raise without a plan, and up to three more for its pool. Throws internal_error when the node fails. */
+export async function readSettlement(
+  chain: Context['chain'],
+  { raise, at }: { raise: presale.Raise; at: ChainTime },
+  plan: PoolPlan | null,
+) {
+  const { address, mint, quoteMint: quote, creator } = raise
+  const [purse, pool] = await Promise.all([
+    readPurse(chain, raise, creator, [presale.fixedPriceArgsAddress(address)]),
+    plan === null ? null : readPairPool(chain, { mint, quote, creator }),
+  ])
+  const { tokens, quotes, others } = purse
+  const state: SettlementState = {
+    raise,
+    plan,
+    transferFee: feeInEpoch(tokens.token?.extensions ?? null, at.epoch),
+    pool,
+    tokens: tokens.state?.amount ?? 0n,
+    closesPrice: PRESALE.decode('fixed_price_presale_extra_args', others[0] ?? null)?.owner === creator,
+    at: BigInt(at.unixSeconds),
+  }
+  return { state, due: dueActs(state), tokens, quotes }
+}
 
 /** Acts that are done together or not at all. */
 interface Part {
@@ -198,4 +237,22 @@ async function summaryOf(
     locked_bps: acts.includes('lock_liquidity') ? (plan?.locked_bps ?? 0) : 0,
     ...warned(settlementWarnings(settlement, acts)),
   }
+}
+
+/** Says what the settler should know beside the amounts. */
+function settlementWarnings({ state, due, quotes }: Settlement, acts: readonly SettlementAct[]): Said[] {
+  const { raise, plan } = state
+  const planned = plan === null ? 0n : (raise.deposited * BigInt(plan.quote_bps)) / 10_000n
+  const opens = acts.includes('open_pool') && due.opensAt === null
+  return [
+    due.blocked ?? false,
+    // Rounding leaves some units, a small reserve much more.
+    opens &&
+      due.pool !== null &&
+      due.pool.quote * 1_000n < planned * 999n &&
+      `The reserve is too small for all of the quote: ${due.pool.quote} of ${planned} raw units go into the pool`,
+    acts.includes('withdraw') &&
+      raise.quoteMint === WRAPPED_SOL &&
+      `What does not go into the pool arrives as wrapped SOL in ${quotes.account}`,
+  ]
 }
