@@ -3,7 +3,6 @@ import type { Raise } from '../../src/api/raises.ts'
 import {
   type AllowlistSummary,
   type AllowlistTree,
-  allowanceAt,
   allowanceProofAt,
   allowlistOf,
   allowlistSummary,
@@ -70,13 +69,6 @@ export const allowlistLines = ({ summary }: AllowlistFile, { quote_decimals, quo
       `round ${round}`,
       `${counted(groupedDecimalOf(BigInt(wallets), 0), 'wallet')}, ${caps}, ${shown(total)} ${unit} in all`,
     )
-  })
-
-/** The entries with caps as digit strings of raw units. */
-export const entriesOf = ({ list }: AllowlistFile) =>
-  Array.from({ length: list.count }, (_, i) => {
-    const { wallet, round, cap } = allowanceAt(list, i)
-    return { wallet, cap: String(cap), round }
   })
 
 const FOLDER_FORMAT = 'svc-raise-proofs/1'

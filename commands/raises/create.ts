@@ -188,17 +188,13 @@ interface CreatorFlags {
 async function creatorOf({ creator, creator_vault: vault }: CreatorFlags) {
   if (vault !== undefined) {
     const [, multisig, index = '0'] = /^([1-9A-HJ-NP-Za-km-z]{32,44})(?::(\d{1,3}))?$/.exec(vault) ?? []
-    if (multisig === undefined || Number(index) > 255)
-      throw usage('--creator-vault is MULTISIG or MULTISIG:INDEX, with an index up to 255', {
-        param: '--creator-vault',
-      })
-    const { vaultAddress } = await import('../../src/solana/squads/index.ts')
     const vault_index = Number(index)
-    return {
-      body: { creator_vault: { multisig, vault_index } },
-      address: vaultAddress(multisig, vault_index),
-      keys: [],
-    }
+    const param = '--creator-vault'
+    if (multisig === undefined || vault_index > 255)
+      throw usage(`${param} is MULTISIG or MULTISIG:INDEX, with an index up to 255`, { param })
+    const { vaultAddress } = await import('../../src/solana/squads/index.ts')
+    const address = vaultAddress(multisig, vault_index)
+    return { body: { creator_vault: { multisig, vault_index } }, address, keys: [] }
   }
   if (creator === undefined) return { body: {}, address: null, keys: [] }
   if (/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(creator)) return { body: { creator }, address: creator, keys: [] }
@@ -250,11 +246,8 @@ export const createVerb = verb({
       decimals,
       rawFlag,
     })
-    const request = {
-      ...{ mint, ...terms.request, ...ofCreator },
-      ...(isSol ? {} : { quote_mint: quote }),
-      ...(settle ? { settle } : {}),
-    }
+    const ofQuote = isSol ? {} : { quote_mint: quote }
+    const request = { mint, ...terms.request, ...ofCreator, ...ofQuote, ...(settle ? { settle } : {}) }
     const unit = isSol ? 'SOL' : `of ${quote}`
     const whole = (raw: bigint) => decimalOf(raw, decimals.quote)
     const at = (seconds: bigint) => timeText(isoOf(seconds))

@@ -1,6 +1,6 @@
 /** `svc raises open`: stores the allowlist of a raise, and writes its root and the place of its proofs on chain. */
 import { paths } from '../../src/api/paths.ts'
-import { PROOFS_URL_RULE, proofsUrl, repeatedWarnings } from '../../src/merkle/allowlist.ts'
+import { allowanceAt, PROOFS_URL_RULE, proofsUrl, repeatedWarnings } from '../../src/merkle/allowlist.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { bytesOfHex } from '../../src/solana/bytes.ts'
@@ -17,7 +17,6 @@ import {
   allowlistFlags,
   allowlistLines,
   configOf,
-  entriesOf,
   proofFolder,
   readAllowlist,
   writeProofs,
@@ -134,7 +133,11 @@ async function store({ client, ui }: Session, id: string, list: AllowlistFile, i
     for (const warning of repeatedWarnings(list.summary)) ui.warn(warning)
     return
   }
-  const { data } = await client.raises.storeAllowlist({ id, entries: entriesOf(list) })
+  const entries = Array.from({ length: list.list.count }, (_, i) => {
+    const { wallet, round, cap } = allowanceAt(list.list, i)
+    return { wallet, cap: String(cap), round }
+  })
+  const { data } = await client.raises.storeAllowlist({ id, entries })
   if (data.root !== list.hex)
     throw failure(`the server stored the list with root ${data.root}, this command built ${list.hex}`, {
       next: 'the two run different versions; do not open this raise before both agree',

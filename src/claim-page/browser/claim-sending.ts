@@ -84,8 +84,8 @@ export async function sendClaim(
     leavesNothing(state, planned) ? 0n : unitPrice(node, planned),
     latestBlockhash(node),
   ])
-  const affordable = lamportsMissing(state, planned) === 0n
-  if (!affordable) throw new PageFault('lacksSol')
+  const missing = lamportsMissing(state, planned)
+  if (missing > 0n) throw new PageFault('lacksSol', { lamports: String(missing) })
   const transaction = transactionOf(wallet.address, planned, price, blockhash, wallet.version)
   await simulate(node, transaction, planned.expected ?? [])
   const term = { wallet: wallet.name, lastValidBlockHeight, isAgain }

@@ -3,8 +3,7 @@ import { SOL_DECIMALS } from '../../solana/constants.ts'
 import { type PlannedClaim, planClaims } from './claim-plan.ts'
 import { sendClaim } from './claim-sending.ts'
 import { readWalletState, type WalletState } from './claim-state.ts'
-import type { PageFault } from './page-fault.ts'
-import { type Message, PageSession } from './page-session.ts'
+import { PageSession } from './page-session.ts'
 import { lamportsMissing, MOST_PRIORITY_FEE, SIGNATURE_FEE } from './planned-transaction.ts'
 import { requireKey } from './program-addresses.ts'
 import type { ClaimSubject } from './site-files.ts'
@@ -47,16 +46,6 @@ export class ClaimSession extends PageSession<ClaimSubject> {
     const helped = isPoor && sponsor !== null && payee !== undefined ? await isSponsored(sponsor, payee) : false
     if (isOld()) return
     Object.assign(this, { state, plan, isSponsored: helped })
-  }
-
-  protected override told(fault: PageFault): Message {
-    return fault.key === 'lacksSol' ? { key: fault.key, values: { sol: this.solNeeded() } } : super.told(fault)
-  }
-
-  /** Missing SOL of the wallet, as text. */
-  solNeeded(): string {
-    const missing = this.state && this.plan[0] ? lamportsMissing(this.state, this.plan[0]) : 0n
-    return this.solText(missing)
   }
 
   /** Most SOL that all planned transactions cost, as text. */

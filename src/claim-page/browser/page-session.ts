@@ -107,7 +107,8 @@ export abstract class PageSession<S extends PageSubject = PageSubject> {
 
   /** A fault with the values that only the session knows. */
   protected told({ key, values }: PageFault): Message {
-    return { key, values }
+    const { lamports } = values
+    return { key, values: lamports === undefined ? values : { sol: this.solText(BigInt(lamports)) } }
   }
 
   protected context(): SendingContext {

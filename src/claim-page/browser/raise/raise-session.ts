@@ -1,9 +1,8 @@
 /** The state of a raise's page: reads the raise and a wallet's part in it, and sends the wallet's acts. */
-import type { Raise } from '../../../solana/raises.ts'
 import { sendClaim } from '../claim-sending.ts'
 import type { PageFault } from '../page-fault.ts'
 import { type Message, PageSession } from '../page-session.ts'
-import { lamportsMissing, MOST_PRIORITY_FEE, type PlannedTransaction, SIGNATURE_FEE } from '../planned-transaction.ts'
+import { MOST_PRIORITY_FEE, SIGNATURE_FEE } from '../planned-transaction.ts'
 import { type ClaimedCap, type RaiseSubject, readCaps } from './raise-files.ts'
 import { arriving, planAct, type RaiseAct } from './raise-plan.ts'
 import { type RaisePart, type RaiseState, readRaise, readRaiseState } from './raise-state.ts'
@@ -12,9 +11,7 @@ export class RaiseSession extends PageSession<RaiseSubject> {
   state: RaiseState | null = null
   /** Whether a simulation has shown what the page shows. */
   isSimulated: boolean | null = null
-  #raise: Raise | null = null
   #caps: readonly ClaimedCap[] | null = null
-  #planned: PlannedTransaction | null = null
 
   protected override forget(): void {
     if (this.state !== null) this.state = { ...this.state, wallet: null }
@@ -25,17 +22,16 @@ export class RaiseSession extends PageSession<RaiseSubject> {
   protected override async read(isOld: () => boolean): Promise<void> {
     const { address, node, subject } = this
     this.say(address === null ? 'raiseReading' : 'readingChain')
-    const raise = this.#raise ?? (await readRaise(node, subject.raise))
+    const raise = this.state?.raise ?? (await readRaise(node, subject.raise))
     const caps = address === null ? null : (this.#caps ?? (await readCaps(raise, address)))
     const state = await readRaiseState(node, { raise, subject }, address && caps ? { address, caps } : null)
     if (isOld()) return
-    this.#raise = raise
     this.#caps = caps
     this.state = state
   }
 
   protected override told(fault: PageFault): Message {
-    const { key, values } = fault
+    const { key } = fault
     if (key === 'effectDiffers' || key === 'wouldFail') this.isSimulated = false
     if (key === 'capUnproven' || key === 'raiseForeign') this.state = null
     const { quote, wallet } = this.state ?? {}
@@ -43,8 +39,7 @@ export class RaiseSession extends PageSession<RaiseSubject> {
       const amount = this.texts.tokens(wallet.quotes.state?.amount ?? 0n, quote.decimals)
       return { key, values: { amount, quote: quote.symbol } }
     }
-    const missing = this.state && this.#planned ? lamportsMissing(this.state, this.#planned) : 0n
-    return key === 'lacksSol' ? { key, values: { sol: this.solText(missing) } } : { key, values }
+    return super.told(fault)
   }
 
   /** Most SOL that opening accounts and the network take, as text. */
@@ -64,7 +59,6 @@ export class RaiseSession extends PageSession<RaiseSubject> {
       const part = state?.wallet?.parts[round]
       if (state === null || part === undefined) return
       const planned = planAct(state, part, act, amount)
-      this.#planned = planned
       const signature = await sendClaim(this.context(), wallet, state, planned)
       this.isSimulated = true
       const { symbol, decimals } = act === 'claim' ? state.token : state.quote
