@@ -51,7 +51,38 @@ describe.skipIf(lacksRaisePools !== '')(`the ledger of raises ${lacksRaisePools}
     on.at(Number(on.read(id).vestingEndsAt) + 1)
     expect(sums(await act('claims'), addressOf(key))).toEqual({ claim: 1_999_999_999_999n })
   })
+
+  it('misses the event of a pool that was removed, and stores it again', async () => {
+    const books = await raiseBooks()
+    const { service, ok } = books
+    const on = await books.token()
+    const { id } = await books.create(on.mint, { ...FIXED, pool: POOL })
+    on.buy(id, 2n * SOL)
+    on.end(id)
+    for (let i = 0; i < 8; i++) await books.round(60)
+    expect(await books.eventFaults()).toEqual([])
+    const { store } = service.services
+    const live = () => store.db.selectFrom('events').selectAll().where('type', '=', 'pool.live').execute()
+    const [told] = await live()
+    const { resource_id, object_json } = told!
+    await store.write((tx) => tx.deleteFrom('events').where('type', '=', 'pool.live').execute())
+    const lost = { type: 'pool.live', resource_type: 'pool', resource_id }
+    expect(await books.eventFaults()).toEqual([expect.objectContaining(lost)])
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const range = { since: 0, until: 99_999_999_999, ...(cursor && { cursor }) }
+      cursor = (await ok('POST', '/v2/event-repairs', range)).next_cursor
+    }
+    const again = await live()
+    expect(again).toMatchObject([lost])
+    expect(JSON.parse(again[0]!.object_json)).toMatchObject({ status: 'live', ...pick(object_json) })
+    expect(await books.eventFaults()).toEqual([])
+  })
 })
+
+const pick = (json: string) => {
+  const { address, base_mint, creator } = JSON.parse(json)
+  return { address, base_mint, creator }
+}
 
 /** What the vaults and the wallets of a raise have in the ledger is what the program counts. */
 function holdRaise(entries: readonly LedgerEntry[], { id, raise, deposit }: PlayedRaise): void {

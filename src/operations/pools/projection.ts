@@ -14,7 +14,7 @@ import {
 } from '../../chain/programs/dbc/index.ts'
 import { type VestingClaimChange, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { accountsAtSlot } from '../../chain/reads/node-reads.ts'
-import { confirmedDraft } from '../../following/chain-drafts.ts'
+import { chainDraft, confirmedDraft } from '../../following/chain-drafts.ts'
 import type {
   Effects,
   FollowedData,
@@ -29,6 +29,8 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { readTokenAccount } from '../../solana/token-accounts.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
+import { pageEvents } from '../../store/events/events.ts'
+import { removedEvents } from '../../store/events/retention.ts'
 import { claimsOfSignature, insertFeeClaim } from '../../store/fees/fee-claims.ts'
 import {
   dueAccounts,
@@ -42,6 +44,7 @@ import {
 import { newPools } from '../../store/following/newcomers.ts'
 import { newId } from '../../store/id.ts'
 import { findPool, updatePool } from '../../store/resources/pools.ts'
+import type { Row } from '../../store/schema.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { feeClaimRecord } from '../api-records.ts'
 import { trySigner } from '../signing/require-signer.ts'
@@ -181,6 +184,7 @@ async function receiversIn({ chain, log }: FollowServices, configs: readonly str
 }
 
 type PoolChange = DbcChange | Exclude<DammV2Change, { kind: 'claim' }> | PositionClaimChange | VestingClaimChange
+type PoolRow = Row<'pools'>
 type PoolEffects = Effects<readonly PoolChange[], Role>
 
 export const poolProjection: Projection<readonly PoolChange[], Role> = {
@@ -263,7 +267,20 @@ async function writeLaunch(tx: Tx, effects: PoolEffects, address: string): Promi
   const { services, slot, transaction } = effects
   const pool = await findPool(tx, address)
   if (pool === null) return []
-  return (await markPoolLive(services, tx, pool, { slot, signature: transaction.signature })).drafts
+  const { signature } = transaction
+  const moved = await markPoolLive(services, tx, pool, { slot, signature })
+  if (moved.row !== pool || pool.status === 'failed' || (await isLiveReported(tx, pool))) return moved.drafts
+  const object = poolFields({ ...pool, status: 'live', migrated_to: null })
+  const about = { resource_type: 'pool', resource_id: address, dedupe_by: signature, origin: pool }
+  return [chainDraft({ slot, signature }, { type: 'pool.live', object, ...about })]
+}
+
+/** Whether the event of a pool is stored, whoever saw it first, or removed because of its age. A migration has its own. */
+async function isLiveReported(tx: Tx, { address, created_at, dbc_pool }: PoolRow): Promise<boolean> {
+  if (dbc_pool !== null) return true
+  const events = { type: 'pool.live', resource_type: 'pool', resource_id: address, limit: 1 } as const
+  if ((await pageEvents(tx, events)).rows.length > 0) return true
+  return created_at < ((await removedEvents(tx))?.since ?? 0)
 }
 
 /** Transactions may be seen out of order, so the creator is read from the curve's account. */
