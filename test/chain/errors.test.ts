@@ -220,6 +220,18 @@ describe('a chain error', () => {
       { programIds: [SYSTEM, SYSTEM, SYSTEM, DBC] },
       { program: 'Meteora DBC', name: 'ComputationalBudgetExceeded', code: null, instruction: 3 },
     ],
+    ...(
+      [
+        [PROGRAMS.dammV2, /^the first trade is too far ahead/],
+        [PROGRAMS.squads, /^this member has rejected before/],
+        [PROGRAMS.presale, /^only the creator of the raise can do this/],
+      ] as const
+    ).map(([{ id, name }, hint]): (typeof cases)[number] => [
+      `of a code that several programs have, by ${name}`,
+      custom(6011),
+      { programIds: [id] },
+      { program: name, hint: expect.stringMatching(hint) },
+    ]),
     ['with the largest code', custom(0xffffffff), {}, { name: 'Custom4294967295', program: null }],
     ['of a runtime to come', 'SomethingUnheardOf', {}, { name: 'SomethingUnheardOf', message: 'something unheard of' }],
   ]
