@@ -38,7 +38,7 @@ const LONG = [
 const SAMPLED = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.startsWith('soak'))
   .map((name) => `test/${name}`)
-  .filter((file) => readFileSync(file, 'utf8').includes("tags: 'sampled'"))
+  .filter((file) => /tags: 'sampled'|\bitInSoak\(/.test(readFileSync(file, 'utf8')))
 
 const GIB = 1024 ** 3
 /** Much of their time the files wait: for windows to pass, for processes to start and to be gone. */

@@ -120,7 +120,7 @@ describe.skipIf(lacksLock !== '').each(mints)(`a random lock of a mint of %s ${l
         expect((await it.ask('GET', path)).status).toBe(404)
         expect(it.units(made.address)).toBe(0n)
       }),
-      { numRuns: runs(12, 200) },
+      { numRuns: runs(5, 200) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { addressOf } from './support/assets.ts'
 import { FEE, lacksPools, launchedPositions, SOL } from './support/launched-positions.ts'
 import { isoOf } from './support/locks.ts'
 import { GENEROUS } from './support/platform-wallet.ts'
+import { itInSoak } from './support/runs.ts'
 
 /** Public test builds of the program take schedules of at most 438,000 seconds; that of the clusters takes ten years. */
 const HOUR = 3_600
@@ -116,7 +117,7 @@ describe.skipIf(lacksPools)('liquidity of a DAMM v2 pool', () => {
     expect(await held()).toMatchObject({ liquidity: part, locked_liquidity: part })
   })
 
-  it('that is vested by random schedules is released as the program releases it', async () => {
+  itInSoak('that is vested by random schedules is released as the program releases it', async () => {
     const { creator, pool, chain, land, ask, held } = await open()
     const { position } = await held()
     const at = (act: string) => `/v2/pools/${pool}/positions/${position}/${act}`

@@ -28,6 +28,7 @@ import { openServer } from './chain/serving.ts'
 import { IMAGE } from './support/launches.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
+import { itInSoak } from './support/runs.ts'
 import { idleProgram } from './support/sbf-program.ts'
 import { makeFolder, openService, removeFolder, type Service, temporaryFolder } from './support/service.ts'
 import { SOL } from './support/wallets.ts'
@@ -233,7 +234,7 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     programs.forget()
   })
 
-  it('is looked at by a command without a daemon before its first act, at most every ten minutes', async () => {
+  itInSoak('is looked at by a command without a daemon before its first act, at most every ten minutes', async () => {
     const [dataDir, clockFile] = [join(home, 'command'), join(home, 'clock')]
     const ahead = (minutes: number) => writeFileSync(clockFile, String(minutes * 60_000))
     const command = async (pool: string) => {
@@ -261,9 +262,9 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     deploy(dbc.id, good)
     ahead(22)
     expect(await command(pool)).toBe('built')
-  }, 120_000)
+  })
 
-  it('guards nothing while it is Lighthouse and holds nothing, and guards again when it does', async () => {
+  itInSoak('guards nothing while it is Lighthouse and holds nothing, and guards again when it does', async () => {
     const { lighthouse } = PROGRAMS
     const transfer = { payer: creator.address, recipient: platform.address, lamports: '1000' }
     const guardOf = async (more: object = {}) => {
@@ -279,7 +280,7 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     deploy(lighthouse.id, readFileSync(join(PROGRAMS_DIR, `${lighthouse.id}.so`)))
     await look()
     expect(await guardOf({ guard: 'required' })).toMatchObject({ state: 'whole' })
-  }, 120_000)
+  })
 
   it('has the differences of its published IDL beside its build', async () => {
     const address = (await idlAddress(dbc.id)).toBase58()
@@ -300,7 +301,7 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     }
   }, 60_000)
 
-  it('that is closed is the finding, and all others are looked at and tried', async () => {
+  itInSoak('that is closed is the finding, and all others are looked at and tried', async () => {
     const { data } = chain.account(dbc.id)!
     const dataAddress = base58.encode(data.subarray(4, 36))
     const closed = chain.account(dataAddress)!
@@ -325,7 +326,7 @@ describe.skipIf(lacksPrograms)('a program that changes on the cluster', () => {
     chain.setAccount(dataAddress, closed)
     deploy(dbc.id, good)
     expect((await look()).builds.every((build) => build.fault === null)).toBe(true)
-  }, 120_000)
+  })
 
   it('is reported, and nothing is stored, if its account is not that of a loader', async () => {
     const program = chain.account(PROGRAMS.lock.id)!

@@ -15,7 +15,7 @@ import { TOKEN_AUTHORITIES, type TokenAuthorityType } from '../src/solana/token-
 import { withheldFee } from '../src/solana/token-extensions.ts'
 import { addressOf, createMint, type Extension, give, type Mint, run, tokenAccountOf, unitsIn } from './support/gold.ts'
 import { hasProgram } from './support/programs.ts'
-import { inSoak } from './support/runs.ts'
+import { inSoak, oneIn } from './support/runs.ts'
 import { type Service, sharedService } from './support/service.ts'
 import { lacksTreasury, sharedTreasury, type Treasury } from './support/treasury.ts'
 import { signWith } from './support/wallets.ts'
@@ -467,7 +467,7 @@ const programs = Object.keys(PROGRAM_IDS) as Program[]
 
 describe.each(programs)('an act on a token of %s', (program) => {
   for (const column of Object.keys(COLUMNS) as Column[]) {
-    for (const [name, act] of cases(program, column)) {
+    for (const [name, act] of oneIn(2, cases(program, column))) {
       it.skipIf(lacksMetaplex(program, act))(`whose authority is ${column}: ${name}`, { tags: 'sampled' }, async () => {
         await COLUMNS[column](await shared(), program, act)
       })

@@ -18,6 +18,7 @@ import {
   RICH,
   setPolicy,
 } from '../support/pool-platform.ts'
+import { itInSoak } from '../support/runs.ts'
 import { keypairOf, signWith } from '../support/wallets.ts'
 import { listed, only, subjectsOf } from './listed.ts'
 
@@ -77,24 +78,27 @@ describe.skipIf(lackingPrograms.length > 0)(`the list, of launches (${lackingPro
     expect(await listed(platform, 'pool_full')).toEqual([])
   })
 
-  it('names a migration that the policy refuses, since its first failure, until the policy allows it', async () => {
-    const platform = await daemon()
-    const { address } = await at.launch(platform, 'REFUSED')
-    await at.trade(platform, address, 5n * SOL)
-    for (let round = 0; round < 3; round++) await tick(platform)
-    const item = await only(platform, 'migration_failed')
-    expect(item).toMatchObject({
-      subject: { type: 'pool', id: address },
-      summary: expect.stringMatching(/^The migration of .* waits, and is tried again at .*: .*policy/),
-      command: `svc pools migrate ${address}`,
-    })
-    for (let round = 0; round < 3; round++) await tick(platform, 2 * MINUTE_MS)
-    expect((await only(platform, 'migration_failed')).since).toBe(item.since)
-    expect(await listed(platform, 'pool_full')).toEqual([])
-    await setPolicy(platform, RICH)
-    for (let round = 0; round < 4; round++) await tick(platform)
-    expect(await listed(platform, 'migration_failed')).toEqual([])
-  })
+  itInSoak(
+    'names a migration that the policy refuses, since its first failure, until the policy allows it',
+    async () => {
+      const platform = await daemon()
+      const { address } = await at.launch(platform, 'REFUSED')
+      await at.trade(platform, address, 5n * SOL)
+      for (let round = 0; round < 3; round++) await tick(platform)
+      const item = await only(platform, 'migration_failed')
+      expect(item).toMatchObject({
+        subject: { type: 'pool', id: address },
+        summary: expect.stringMatching(/^The migration of .* waits, and is tried again at .*: .*policy/),
+        command: `svc pools migrate ${address}`,
+      })
+      for (let round = 0; round < 3; round++) await tick(platform, 2 * MINUTE_MS)
+      expect((await only(platform, 'migration_failed')).since).toBe(item.since)
+      expect(await listed(platform, 'pool_full')).toEqual([])
+      await setPolicy(platform, RICH)
+      for (let round = 0; round < 4; round++) await tick(platform)
+      expect(await listed(platform, 'migration_failed')).toEqual([])
+    },
+  )
 
   it('names a launch of which only the first transaction landed, until its pool is live', async () => {
     const platform = await daemon()

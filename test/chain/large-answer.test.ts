@@ -2,12 +2,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { callLarge } from '../../src/chain/nodes/large-answer.ts'
+import { itInSoak } from '../support/runs.ts'
 
 const MEGABYTE = 1_048_576
 
-it('a large answer keeps nothing of its items in memory', async () => {
+itInSoak('a large answer keeps nothing of its items in memory', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const items = `${'{"pubkey":"A","account":{"lamports":1}},'.repeat(MEGABYTE / 40)}\n`

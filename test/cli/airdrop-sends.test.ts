@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { solOf } from '../../commands/cli/amounts.ts'
 import { quickProgramsDir } from '../support/programs.ts'
 import { TOKEN_2022_ACCOUNT_RENT } from '../support/rent.ts'
+import { itInSoak } from '../support/runs.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine, MINT } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -101,7 +102,7 @@ describe('svc airdrops send', () => {
     expect(await held(wallets[0]!)).toBe(1_500_000n)
   })
 
-  it('that has paid a part is named by svc status in its folder, until all is paid', async () => {
+  itInSoak('that has paid a part is named by svc status in its folder, until all is paid', async () => {
     const [first, second] = strangers(2) as [string, string]
     const file = list('part.csv', [`${first},1`])
     const stopped = async () => (await json(['status'])).stopped_lists
@@ -125,7 +126,7 @@ describe('svc airdrops send', () => {
     rmSync(join(cli.home, 'other.csv.send.jsonl'))
   })
 
-  it('refuses its own receipt, and pays with --unpaid-only nobody that it calls paid', async () => {
+  itInSoak('refuses its own receipt, and pays with --unpaid-only nobody that it calls paid', async () => {
     const [paid, late] = strangers(2) as [string, string]
     const out = join(cli.home, 'receipt.csv')
     await json(send(list('first.csv', [`${paid},2.5`]), '--out', out))
@@ -157,7 +158,7 @@ describe('svc airdrops send', () => {
     expect(readFileSync(raw, 'utf8')).toMatch(/^wallet,amount_raw,status,signature,note\r\n\w+,7,sent,/)
   })
 
-  it('refuses a file that was overwritten by a new list before it pays anybody', async () => {
+  itInSoak('refuses a file that was overwritten by a new list before it pays anybody', async () => {
     const [kept, gone, added] = strangers(3) as [string, string, string]
     const file = list('monthly.csv', [`${kept},1`, `${gone},1`])
     await json(send(file))
@@ -170,7 +171,7 @@ describe('svc airdrops send', () => {
     expect(await held(added)).toBe(null)
   })
 
-  it('pays rows that were added, and refuses another amount for a wallet that was paid', async () => {
+  itInSoak('pays rows that were added, and refuses another amount for a wallet that was paid', async () => {
     const [one, two] = strangers(2) as [string, string]
     const file = list('more.csv', [`${one},1`])
     await json(send(file))
@@ -194,7 +195,7 @@ describe('svc airdrops send', () => {
     expect(await held(fine)).toBe(2_000_000n)
   })
 
-  it('refuses a list under another journal, a missing journal, and a journal of another token', async () => {
+  itInSoak('refuses a list under another journal, a missing journal, and a journal of another token', async () => {
     const [one] = strangers(1) as [string]
     const file = list('once.csv', [`${one},1`])
     await json(send(file))
@@ -229,26 +230,29 @@ describe('svc airdrops send', () => {
     expect([locked.exitCode, locked.stderr]).toEqual([2, expect.stringContaining('has locked amounts')])
   })
 
-  it('continues from a journal whose last line was cut off, and refuses a file that is not a journal', async () => {
-    const wallets = strangers(2) as [string, string]
-    const file = list('torn.csv', [`${wallets[0]},1`])
-    await json(send(file))
-    const journal = `${file}.send.jsonl`
-    const whole = readFileSync(journal, 'utf8')
-    appendFileSync(journal, '{"batch":9,"recipients":[["')
-    list(
-      'torn.csv',
-      wallets.map((wallet) => `${wallet},1`),
-    )
-    expect(await json(send(file))).toMatchObject({ sent: 1, sent_already: 1 })
-    const text = readFileSync(journal, 'utf8')
-    expect([text.startsWith(whole), text.includes('"batch":9'), text.endsWith('\n')]).toEqual([true, false, true])
-    writeFileSync(journal, `${whole}{"batch":1}\n`)
-    const broken = await run(send(file))
-    expect([broken.exitCode, broken.stderr]).toEqual([2, expect.stringContaining(`${journal}:3 is not a journal`)])
-  })
+  itInSoak(
+    'continues from a journal whose last line was cut off, and refuses a file that is not a journal',
+    async () => {
+      const wallets = strangers(2) as [string, string]
+      const file = list('torn.csv', [`${wallets[0]},1`])
+      await json(send(file))
+      const journal = `${file}.send.jsonl`
+      const whole = readFileSync(journal, 'utf8')
+      appendFileSync(journal, '{"batch":9,"recipients":[["')
+      list(
+        'torn.csv',
+        wallets.map((wallet) => `${wallet},1`),
+      )
+      expect(await json(send(file))).toMatchObject({ sent: 1, sent_already: 1 })
+      const text = readFileSync(journal, 'utf8')
+      expect([text.startsWith(whole), text.includes('"batch":9'), text.endsWith('\n')]).toEqual([true, false, true])
+      writeFileSync(journal, `${whole}{"batch":1}\n`)
+      const broken = await run(send(file))
+      expect([broken.exitCode, broken.stderr]).toEqual([2, expect.stringContaining(`${journal}:3 is not a journal`)])
+    },
+  )
 
-  it('lets the platform wallet send, with one idempotency key for each batch', async () => {
+  itInSoak('lets the platform wallet send, with one idempotency key for each batch', async () => {
     const [receiver, wallets] = [list('platform.csv', [`${addressOf(platform)},50`]), strangers(12)]
     await json(send(receiver))
     const file = list(
@@ -319,7 +323,7 @@ describe('A journal of svc airdrops send', () => {
     return { wallet, file, signature: recipients[0].signature as string }
   }
 
-  it('does not count a payment to somebody else or of another amount, finished or begun', async () => {
+  itInSoak('does not count a payment to somebody else or of another amount, finished or begun', async () => {
     const real = await sentOne('real.csv')
     const [other] = strangers(1) as [string]
     const cases: [wallet: string, amount: string][] = [
@@ -339,7 +343,7 @@ describe('A journal of svc airdrops send', () => {
     }
   })
 
-  it('does not count a transaction that failed, or one that no node has unless it is trusted', async () => {
+  itInSoak('does not count a transaction that failed, or one that no node has unless it is trusted', async () => {
     const real = await sentOne('real-too.csv')
     const [wallet] = strangers(1) as [string]
     const file = list('failed.csv', [`${wallet},1`])

@@ -22,7 +22,7 @@ import { recipientsOf } from '../merkle/reference.ts'
 import { knowsAll, startDas } from '../support/das-server.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram } from '../support/programs.ts'
-import { runs } from '../support/runs.ts'
+import { itInSoak, runs } from '../support/runs.ts'
 import { CONFIRMED, commandLine, MINT } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -356,43 +356,46 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     expect(stdout).toMatch(/ no$/m)
   })
 
-  it('launch stores the tree of an airdrop that is on chain without one, and reports its vault as empty until it is funded', async () => {
-    const wallet = someone().toBase58()
-    const list = cli.file('bare.csv', `${wallet},7\n`)
-    const { root } = await ok(['merkle', 'build', list, '--mint', mint])
-    const bare = ['airdrops', 'init', '--mint', mint, '--airdrop-count', '9', '--root', root, '--unfunded']
-    await ok([...bare, '-k', files.payer, '--yes'])
-    const args = ['airdrops', 'launch', list, '--mint', mint, '--airdrop-count', '9', '--raw', '-k', files.payer]
-    const plan = await cli.svc([...args, '--dry-run'])
-    expect([plan.exitCode, plan.stderr]).toEqual([
-      0,
-      expect.stringContaining('1 wallet, 0.000007 DRP: store; on chain already; its vault lacks 0.000007'),
-    ])
-    expect(plan.stderr).not.toContain('Fund it')
+  itInSoak(
+    'launch stores the tree of an airdrop that is on chain without one, and reports its vault as empty until it is funded',
+    async () => {
+      const wallet = someone().toBase58()
+      const list = cli.file('bare.csv', `${wallet},7\n`)
+      const { root } = await ok(['merkle', 'build', list, '--mint', mint])
+      const bare = ['airdrops', 'init', '--mint', mint, '--airdrop-count', '9', '--root', root, '--unfunded']
+      await ok([...bare, '-k', files.payer, '--yes'])
+      const args = ['airdrops', 'launch', list, '--mint', mint, '--airdrop-count', '9', '--raw', '-k', files.payer]
+      const plan = await cli.svc([...args, '--dry-run'])
+      expect([plan.exitCode, plan.stderr]).toEqual([
+        0,
+        expect.stringContaining('1 wallet, 0.000007 DRP: store; on chain already; its vault lacks 0.000007'),
+      ])
+      expect(plan.stderr).not.toContain('Fund it')
 
-    // A list that is not the one on chain stands in the way, until it is replaced.
-    const other = cli.file('bare-other.csv', `${wallet},8\n`)
-    await ok(['merkle', 'build', other, '--mint', mint, '--airdrop-count', '9', '--raw', '--persist'])
-    await cli.refused([...args, '--yes'], '--replace the stored list')
+      // A list that is not the one on chain stands in the way, until it is replaced.
+      const other = cli.file('bare-other.csv', `${wallet},8\n`)
+      await ok(['merkle', 'build', other, '--mint', mint, '--airdrop-count', '9', '--raw', '--persist'])
+      await cli.refused([...args, '--yes'], '--replace the stored list')
 
-    const launched = await cli.svc([...args, '--replace', '--yes', '--json'])
-    expect(launched.exitCode).toBe(1)
-    const [{ id, ...row }] = JSON.parse(launched.stdout)
-    expect(row).toMatchObject({ funded: false, missing: '7', signature: null })
-    const [, funding = ''] = /Fund it: `svc (.+)`/.exec(launched.stderr) ?? []
-    const read = await cli.svc(['airdrops', 'get', id])
-    expect(read.stderr).toContain(funding)
-    expect(await ok(['merkle', 'get', id])).toMatchObject({ root })
-    expect((await ok(['airdrops', 'eligibility', wallet]))[0]).toMatchObject({ id, amount: '7', reason: 'unfunded' })
+      const launched = await cli.svc([...args, '--replace', '--yes', '--json'])
+      expect(launched.exitCode).toBe(1)
+      const [{ id, ...row }] = JSON.parse(launched.stdout)
+      expect(row).toMatchObject({ funded: false, missing: '7', signature: null })
+      const [, funding = ''] = /Fund it: `svc (.+)`/.exec(launched.stderr) ?? []
+      const read = await cli.svc(['airdrops', 'get', id])
+      expect(read.stderr).toContain(funding)
+      expect(await ok(['merkle', 'get', id])).toMatchObject({ root })
+      expect((await ok(['airdrops', 'eligibility', wallet]))[0]).toMatchObject({ id, amount: '7', reason: 'unfunded' })
 
-    expect(funding).toMatch(/^wallet send \S+ 0\.000007 --mint \S+ --allow-programs$/)
-    await ok([...funding.split(' '), '-k', files.payer, '--yes'])
-    const back = `returns to the token account \\S+ by \`svc airdrops withdraw ${id}\` from \\d{4}-.*nothing returns before`
-    expect((await cli.svc(['airdrops', 'get', id])).stderr).toMatch(new RegExp(back))
-    expect(await ok([...args, '--yes'])).toMatchObject([{ id, funded: true, missing: '0' }])
-  })
+      expect(funding).toMatch(/^wallet send \S+ 0\.000007 --mint \S+ --allow-programs$/)
+      await ok([...funding.split(' '), '-k', files.payer, '--yes'])
+      const back = `returns to the token account \\S+ by \`svc airdrops withdraw ${id}\` from \\d{4}-.*nothing returns before`
+      expect((await cli.svc(['airdrops', 'get', id])).stderr).toMatch(new RegExp(back))
+      expect(await ok([...args, '--yes'])).toMatchObject([{ id, funded: true, missing: '0' }])
+    },
+  )
 
-  it('launch stores the tree of an airdrop that was launched with another database', async () => {
+  itInSoak('launch stores the tree of an airdrop that was launched with another database', async () => {
     const wallet = someone().toBase58()
     const list = cli.file('moved.csv', `${wallet},7\n`)
     const args = [
@@ -564,7 +567,7 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     expect(await tokensOf(wallet)).toBe(2_500_000n)
   })
 
-  it('claim takes a proof with a locked amount', async () => {
+  itInSoak('claim takes a proof with a locked amount', async () => {
     const wallet = claimers[3]!
     const address = wallet.publicKey.toBase58()
     const list = cli.file('vesting.csv', `wallet,amount,locked\n${address},1,2\n`)
@@ -672,26 +675,29 @@ describe.skipIf(lacksPrograms)('svc airdrops, on the chain through a daemon,', (
     expect(await ok(empty)).toMatchObject({ airdrop_count: 22, root: HEX, lifecycle: CONFIRMED })
   })
 
-  it('launch refuses a payer that cannot pay rent and fees of all its airdrops, and costs what it said', async () => {
-    const poor = Keypair.generate()
-    const address = poor.publicKey.toBase58()
-    await ok(['wallet', 'send', address, '5', '--mint', mint, '-k', files.payer, '--yes'])
-    await ok(['localnet', 'airdrop', address, '0.001'])
-    const list = cli.file('poor.csv', `${someone().toBase58()},5\n`)
-    const count = ['--airdrop-count', '99']
-    const args = ['airdrops', 'launch', list, '--mint', mint, '--decimals', '6', ...count]
-    const own = ['-k', keyFile('poor.json', poor), '--yes']
-    await cli.refused([...args, ...own], / has 0\.001 SOL, and 0\.\d+ SOL is needed: nothing was signed or sent/, 1)
-    const lamports = async () => BigInt((await ok(['accounts', 'get', address])).lamports)
-    const stored = await ok(['airdrops', 'list', '--mint', mint])
-    expect(stored.map(({ airdrop_count }: { airdrop_count: number }) => airdrop_count)).not.toContain(99)
-    expect(await lamports()).toBe(1_000_000n)
+  itInSoak(
+    'launch refuses a payer that cannot pay rent and fees of all its airdrops, and costs what it said',
+    async () => {
+      const poor = Keypair.generate()
+      const address = poor.publicKey.toBase58()
+      await ok(['wallet', 'send', address, '5', '--mint', mint, '-k', files.payer, '--yes'])
+      await ok(['localnet', 'airdrop', address, '0.001'])
+      const list = cli.file('poor.csv', `${someone().toBase58()},5\n`)
+      const count = ['--airdrop-count', '99']
+      const args = ['airdrops', 'launch', list, '--mint', mint, '--decimals', '6', ...count]
+      const own = ['-k', keyFile('poor.json', poor), '--yes']
+      await cli.refused([...args, ...own], / has 0\.001 SOL, and 0\.\d+ SOL is needed: nothing was signed or sent/, 1)
+      const lamports = async () => BigInt((await ok(['accounts', 'get', address])).lamports)
+      const stored = await ok(['airdrops', 'list', '--mint', mint])
+      expect(stored.map(({ airdrop_count }: { airdrop_count: number }) => airdrop_count)).not.toContain(99)
+      expect(await lamports()).toBe(1_000_000n)
 
-    await ok(['localnet', 'airdrop', address, '1'])
-    const { stderr } = await cli.svc([...args, ...own])
-    const said = / total {5}(0\.\d+) SOL \(you have 1\.001\)/.exec(stderr)?.[1] ?? ''
-    expect(solOf(1_001_000_000n - (await lamports())), stderr).toBe(said)
-  })
+      await ok(['localnet', 'airdrop', address, '1'])
+      const { stderr } = await cli.svc([...args, ...own])
+      const said = / total {5}(0\.\d+) SOL \(you have 1\.001\)/.exec(stderr)?.[1] ?? ''
+      expect(solOf(1_001_000_000n - (await lamports())), stderr).toBe(said)
+    },
+  )
 
   it('launch pays the same list twice only with --again', async () => {
     const args = [...launch('--decimals', '6', '--airdrop-count', '33'), '--yes']

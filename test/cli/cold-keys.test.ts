@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { itInSoak } from '../support/runs.ts'
 import { coldKey, lacksPrograms } from './cold-key.ts'
 import { CONFIRMED, commandLine, onTerminal } from './command-line.ts'
 
@@ -21,7 +22,7 @@ describe.skipIf(lacksPrograms)('A key on another machine', () => {
     })
   })
 
-  it('continues a launch of which one transaction was confirmed before its blockhash expired', async () => {
+  itInSoak('continues a launch of which one transaction was confirmed before its blockhash expired', async () => {
     const create = ['pools', 'create', '--name', 'Half Way', '--symbol', 'HALF', '--image', logo]
     const built = await run([...create, '--buy', '1', '--payer', address, '--build-only'])
     const [first] = (await run(['tx', 'combine', await signedBy('cold', built)])).transactions

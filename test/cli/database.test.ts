@@ -10,6 +10,7 @@ import { earlier } from '../store/databases.ts'
 import { LATER, RELEASED } from '../store/later-migration.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { describeOnSqliteAlone, onPostgres } from '../support/database.ts'
+import { itInSoak } from '../support/runs.ts'
 import { type CommandLine, commandLine, onTerminal, type Ran } from './command-line.ts'
 
 const cli = commandLine()
@@ -430,7 +431,7 @@ describeOnSqliteAlone('A sealed backup', 'it copies files', () => {
     expect(readdirSync(at('unsealed')).filter((name) => name.startsWith('.restore'))).toEqual([])
   })
 
-  it('is made by Enter and a passphrase on a terminal, and opened by that passphrase', async () => {
+  itInSoak('is made by Enter and a passphrase on a terminal, and opened by that passphrase', async () => {
     const { exitCode, screen } = await onTerminal(
       { ...cli, env: { ...cli.env, ...env } },
       ['db', 'backup', 'asked'],
@@ -451,7 +452,7 @@ describeOnSqliteAlone('A sealed backup', 'it copies files', () => {
     expect(await namesOf('from-asked')).toEqual(['kept', 'local operator'])
   })
 
-  it('has the encryption key of SVC_ENCRYPTION_KEY', async () => {
+  itInSoak('has the encryption key of SVC_ENCRYPTION_KEY', async () => {
     const key = readFileSync(join(cli.dataDir, 'encryption.key'), 'utf8').trim()
     const made = await svc(['db', 'backup', 'of-variable', ...passphraseFile], { env: { SVC_ENCRYPTION_KEY: key } })
     expect(made, made.stderr).toMatchObject({ exitCode: 0 })
@@ -460,7 +461,7 @@ describeOnSqliteAlone('A sealed backup', 'it copies files', () => {
     expect(await namesOf('without-variable')).toEqual(['kept', 'local operator'])
   })
 
-  it('replaces only an earlier backup, and only with --force', async () => {
+  itInSoak('replaces only an earlier backup, and only with --force', async () => {
     cpSync(sealed, at('earlier'))
     await expectRefused(
       ['db', 'backup', 'earlier', ...passphraseFile],
@@ -480,7 +481,7 @@ describeOnSqliteAlone('A sealed backup', 'it copies files', () => {
     expect(readFileSync(letter, 'utf8')).toBe('dear')
   })
 
-  it('is the only one that has the key of the platform wallet', async () => {
+  itInSoak('is the only one that has the key of the platform wallet', async () => {
     await expectRefused(
       ['db', 'backup', 'clear', '--include', 'signer-key'],
       2,
@@ -498,7 +499,7 @@ describeOnSqliteAlone('A sealed backup', 'it copies files', () => {
     )
   })
 
-  it('leaves the settings of a user who has some, and names the command for the platform wallet', async () => {
+  itInSoak('leaves the settings of a user who has some, and names the command for the platform wallet', async () => {
     const settled = { env: fresh('settled') }
     await svc(['config', 'set', 'output', 'json'], settled)
     const { exitCode, stderr } = await svc(restore('sealed', 'beside-settings', '-o', 'table'), settled)

@@ -12,6 +12,7 @@ import { png } from '../storage/images.ts'
 import { lacksCore } from '../support/assets.ts'
 import { LedgerEmulator, REJECTED } from '../support/ledger-emulator.ts'
 import { lacksGuards } from '../support/programs.ts'
+import { inSoak, itInSoak } from '../support/runs.ts'
 import { someAddress } from '../support/wallets.ts'
 import { lacksPrograms } from './cold-key.ts'
 import { CONFIRMED, commandLine, STACK_FRAME } from './command-line.ts'
@@ -125,8 +126,9 @@ describe('A Ledger', () => {
     expect([built.exitCode, ledger.shown.length]).toEqual([0, 1])
   })
 
-  it.skipIf(lacksGuards)(
+  it.skipIf(lacksGuards || !inSoak)(
     'is shown what it signs without guards, and a hash with them if they are asked for',
+    { tags: 'sampled' },
     async () => {
       const { svc, ledger, url } = await connected('guards')
       const programsOf = () => {
@@ -234,7 +236,7 @@ describe('A Ledger', () => {
     expect(late.stderr).toMatch(/confirm within about \d+ seconds/)
   })
 
-  it('that can sign later lets the person take any time, and is asked once', async () => {
+  itInSoak('that can sign later lets the person take any time, and is asked once', async () => {
     const { svc, json, ledger, url, person } = await connected('later')
     ledger.state.signsDelayed = true
     const recipient = someAddress()
@@ -253,7 +255,7 @@ describe('A Ledger', () => {
     expect(ledger.shown).toHaveLength(2)
   })
 
-  it('pays a list one batch at a time', async () => {
+  itInSoak('pays a list one batch at a time', async () => {
     const { json, ledger, url } = await connected('batches')
     const token = ['--name', 'Paid', '--symbol', 'PAID', '--uri', 'https://example.com/paid.json', '--supply', '1000']
     const { mint } = await json('tokens', 'create', ...token, '--token-program', 'token2022', '-k', url)
@@ -273,25 +275,29 @@ describe('A Ledger', () => {
     expect(ledger.shown.length).toBeGreaterThan(3)
   })
 
-  it.skipIf(lacksCore)('whose person rejects one asset of a list is not asked for it again', async () => {
-    const { svc, json, ledger, url } = await connected('rejected assets')
-    const { collection } = await json(
-      'collections',
-      'create',
-      '--name',
-      'No',
-      '--uri',
-      'https://example.com/n',
-      '-k',
-      url,
-    )
-    ledger.state.person = () => REJECTED
-    const list = cli.file('rejected.csv', 'name,uri\nA,https://example.com/a\nB,https://example.com/b\n')
-    const refused = await svc('nfts', 'mint', '--from', list, '--collection', collection, '-k', url)
-    expect(refused.exitCode).not.toBe(0)
-    expect(`${refused.stdout}${refused.stderr}`).toContain('was rejected on the Ledger')
-    expect(ledger.shown).toHaveLength(2)
-  })
+  it.skipIf(lacksCore || !inSoak)(
+    'whose person rejects one asset of a list is not asked for it again',
+    { tags: 'sampled' },
+    async () => {
+      const { svc, json, ledger, url } = await connected('rejected assets')
+      const { collection } = await json(
+        'collections',
+        'create',
+        '--name',
+        'No',
+        '--uri',
+        'https://example.com/n',
+        '-k',
+        url,
+      )
+      ledger.state.person = () => REJECTED
+      const list = cli.file('rejected.csv', 'name,uri\nA,https://example.com/a\nB,https://example.com/b\n')
+      const refused = await svc('nfts', 'mint', '--from', list, '--collection', collection, '-k', url)
+      expect(refused.exitCode).not.toBe(0)
+      expect(`${refused.stdout}${refused.stderr}`).toContain('was rejected on the Ledger')
+      expect(ledger.shown).toHaveLength(2)
+    },
+  )
 
   it('whose app does not know version 1 is refused before anything is sent, and signs it once it does', async () => {
     const { svc, json, ledger, url, address } = await connected('versions')
@@ -449,7 +455,7 @@ describe.skipIf(lacksPrograms)('A launch', () => {
     expect(ledger.shown.length).toBeGreaterThan(1)
   })
 
-  it('is confirmed on a Ledger that can sign later, whatever time that takes', async () => {
+  itInSoak('is confirmed on a Ledger that can sign later, whatever time that takes', async () => {
     const { svc, ledger, url, person } = await connected('late launches')
     ledger.state.signsDelayed = true
     person(async () => {
@@ -462,7 +468,7 @@ describe.skipIf(lacksPrograms)('A launch', () => {
     expect(ledger.shown).toHaveLength(2)
   })
 
-  it('that is rejected halfway is continued by the same command', async () => {
+  itInSoak('that is rejected halfway is continued by the same command', async () => {
     const { svc, ledger, url, person } = await connected('half')
     person(() => (ledger.shown.length === 2 ? REJECTED : OK))
     const launch = launchOf('Half', 'HLF', url)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { someAddress } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -46,46 +47,49 @@ describe.skipIf(lacksLock !== '')(`A lock of the platform wallet, of a mint with
     expect(await ok(['locks', 'claim', address, '--signed'])).toMatchObject({ amount: '4000000', received: '3960000' })
   })
 
-  it('is made once for each row of a list with --signed, also if a run was killed before its answer', async () => {
-    const wallets = [someAddress(), someAddress(), someAddress()]
-    const file = cli.file('signed.csv', wallets.map((wallet, i) => `${wallet},${i + 1}\n`).join(''))
-    const list = ['locks', 'create', world.mint, '--from', file, '--cliff', '1d', '--all-at-once', '--signed']
-    const dry = await svc([...list, '--dry-run'])
-    expect(dry.exitCode, dry.stderr).toBe(0)
-    expect(dry.stderr).toMatch(/^ {2}withheld +0\.060609 by the mint, whose transfer fee is 1 %$/m)
-    expect(dry.stderr).toMatch(/^ {2}takes +6\.060609 with it/m)
-    const first = await ok(list)
-    expect(first).toMatchObject({ total: 3, locked: 3, failed: 0, amount: '6000000' })
-    expect(await ok(list)).toMatchObject({ locked: 0, there_already: 3 })
+  itInSoak(
+    'is made once for each row of a list with --signed, also if a run was killed before its answer',
+    async () => {
+      const wallets = [someAddress(), someAddress(), someAddress()]
+      const file = cli.file('signed.csv', wallets.map((wallet, i) => `${wallet},${i + 1}\n`).join(''))
+      const list = ['locks', 'create', world.mint, '--from', file, '--cliff', '1d', '--all-at-once', '--signed']
+      const dry = await svc([...list, '--dry-run'])
+      expect(dry.exitCode, dry.stderr).toBe(0)
+      expect(dry.stderr).toMatch(/^ {2}withheld +0\.060609 by the mint, whose transfer fee is 1 %$/m)
+      expect(dry.stderr).toMatch(/^ {2}takes +6\.060609 with it/m)
+      const first = await ok(list)
+      expect(first).toMatchObject({ total: 3, locked: 3, failed: 0, amount: '6000000' })
+      expect(await ok(list)).toMatchObject({ locked: 0, there_already: 3 })
 
-    const journal = first.journal as string
-    const [head, ...lines] = readFileSync(journal, 'utf8').trim().split('\n')
-    const cut = (at: number) => {
-      const entries = lines.map((line) => JSON.parse(line))
-      const last = entries.at(-1)
-      const request = { ...last.request, signature: null, at }
-      entries.splice(-1, 1, { ...last, signature: null, isMade: false, account: null, request })
-      writeFileSync(journal, `${[head, ...entries.map((entry) => JSON.stringify(entry))].join('\n')}\n`)
-    }
-    cut(JSON.parse(lines.at(-1) ?? '').request.at)
-    const again = await ok(list)
-    expect(again).toMatchObject({ locked: 1, there_already: 2 })
-    expect(again.locks.map(({ lock }: { lock: string }) => lock)).toEqual(
-      first.locks.map(({ lock }: { lock: string }) => lock),
-    )
-    // After half an hour the API may have forgotten the key, and would sign once more.
-    cut(1)
-    const late = await svc([...list, '--json'])
-    expect([late.exitCode, JSON.parse(late.stdout)]).toEqual([
-      1,
-      expect.objectContaining({ unknown: 1, failed: 0, locked: 0 }),
-    ])
-    expect(late.stdout).toContain('it is not asked again')
-    expect(late.stdout).toMatch(/if it was not locked, put the row into a list of its own with another --journal"/)
-    for (const wallet of wallets) expect(await lockedFor(wallet)).toHaveLength(1)
-    const own = await svc([...list.slice(0, -1), '-k', ada.file])
-    expect([own.exitCode, own.stderr]).toEqual([2, expect.stringContaining('was started with the')])
-  })
+      const journal = first.journal as string
+      const [head, ...lines] = readFileSync(journal, 'utf8').trim().split('\n')
+      const cut = (at: number) => {
+        const entries = lines.map((line) => JSON.parse(line))
+        const last = entries.at(-1)
+        const request = { ...last.request, signature: null, at }
+        entries.splice(-1, 1, { ...last, signature: null, isMade: false, account: null, request })
+        writeFileSync(journal, `${[head, ...entries.map((entry) => JSON.stringify(entry))].join('\n')}\n`)
+      }
+      cut(JSON.parse(lines.at(-1) ?? '').request.at)
+      const again = await ok(list)
+      expect(again).toMatchObject({ locked: 1, there_already: 2 })
+      expect(again.locks.map(({ lock }: { lock: string }) => lock)).toEqual(
+        first.locks.map(({ lock }: { lock: string }) => lock),
+      )
+      // After half an hour the API may have forgotten the key, and would sign once more.
+      cut(1)
+      const late = await svc([...list, '--json'])
+      expect([late.exitCode, JSON.parse(late.stdout)]).toEqual([
+        1,
+        expect.objectContaining({ unknown: 1, failed: 0, locked: 0 }),
+      ])
+      expect(late.stdout).toContain('it is not asked again')
+      expect(late.stdout).toMatch(/if it was not locked, put the row into a list of its own with another --journal"/)
+      for (const wallet of wallets) expect(await lockedFor(wallet)).toHaveLength(1)
+      const own = await svc([...list.slice(0, -1), '-k', ada.file])
+      expect([own.exitCode, own.stderr]).toEqual([2, expect.stringContaining('was started with the')])
+    },
+  )
 })
 
 const lacks = lacksLock !== '' || !hasProgram(PROGRAMS.squads.id)
@@ -135,7 +139,7 @@ describe.skipIf(lacks)('A lock of a vault, of a mint with a transfer fee', () =>
     expect(await ok(['locks', 'get', own.address])).toMatchObject({ claimed: '4000000' })
   })
 
-  it('is proposed once for each row of a list with --squads, and made once', async () => {
+  itInSoak('is proposed once for each row of a list with --squads, and made once', async () => {
     const wallets = [ben.address, cy.address, cy.address]
     const file = cli.file('vault.csv', `wallet,amount,cliff\n${wallets.map((to, i) => `${to},${i + 1},1d\n`).join('')}`)
     const list = ['locks', 'create', world.mint, '--from', file, '--periods', '2', '--frequency', '1d', ...by()]

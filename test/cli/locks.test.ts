@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { rowTexts } from '../../commands/locks/list-rows.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
 import { quickProgramsDir } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -228,7 +229,7 @@ describe.skipIf(lacksLock !== '')(`svc locks ${lacksLock}`, () => {
     }
   })
 
-  it('cancels, transfers and titles a lock', async () => {
+  itInSoak('cancels, transfers and titles a lock', async () => {
     const made = await json(
       create(
         '100',

@@ -43,6 +43,7 @@ import { signed } from '../support/local-chain-transactions.ts'
 import { mapped } from '../support/mapped.ts'
 import { isoOf, raisesOn } from '../support/new-raises.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { itInSoak, oneIn, oneOfEach } from '../support/runs.ts'
 import { POOL } from '../support/settled-raises.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
@@ -1129,9 +1130,13 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
   const rows = commands.flatMap(([command, { args, lies }]) =>
     Object.entries(lies).map(([name, lie]) => [command, name, args, lie] as const),
   )
-  it.each(rows)('is refused by svc %s: %s', async (_, __, args, lie) => {
-    await expectRefused(args(), lie)
-  })
+  it.each(oneOfEach(rows, ([command]) => command))(
+    'is refused by svc %s: %s',
+    { tags: 'sampled' },
+    async (_, __, args, lie) => {
+      await expectRefused(args(), lie)
+    },
+  )
 
   // A demand with a field that no decoder gives would refuse the truth too, and so pass for careful.
   const requests = commands.map(([command, { args }]) => [command, args] as const)
@@ -1141,21 +1146,29 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     if (!CHECKED_BEFORE_EACH_BATCH.includes(command)) expect(stdout).toMatch(/checked +here: /)
   })
 
-  it.each(requests)('is not suspected by svc %s --guard required if the API is honest', async (command, args) => {
-    const { stdout, stderr } = await run([...args(), '--guard', 'required', '--dry-run'])
-    expect(`${stdout}${stderr}`).not.toMatch(/another transaction than requested/)
-    const refused = /not everything can be guarded, because (.*)/.exec(stderr)?.[1]
-    expect([command, refused]).toEqual([command, CANNOT_BE_GUARDED[command]])
-  })
+  it.each(oneIn(3, requests))(
+    'is not suspected by svc %s --guard required if the API is honest',
+    { tags: 'sampled' },
+    async (command, args) => {
+      const { stdout, stderr } = await run([...args(), '--guard', 'required', '--dry-run'])
+      expect(`${stdout}${stderr}`).not.toMatch(/another transaction than requested/)
+      const refused = /not everything can be guarded, because (.*)/.exec(stderr)?.[1]
+      expect([command, refused]).toEqual([command, CANNOT_BE_GUARDED[command]])
+    },
+  )
 
   const isPassing = ([command]: (typeof requests)[number]) => !PASSES_NO_PROGRAM.includes(command)
-  it.each(requests.filter(isPassing))("is refused by svc %s if a call passes a stranger's program", async (_, args) => {
-    const { lie, count } = strangersProgram()
-    await expectUnsigned(args(), lie, liar.answer, passesStranger())
-    expect(count()).toBeGreaterThan(0)
-  })
+  it.each(oneIn(3, requests.filter(isPassing)))(
+    "is refused by svc %s if a call passes a stranger's program",
+    { tags: 'sampled' },
+    async (_, args) => {
+      const { lie, count } = strangersProgram()
+      await expectUnsigned(args(), lie, liar.answer, passesStranger())
+      expect(count()).toBeGreaterThan(0)
+    },
+  )
 
-  it('passes no program in the commands that are listed so', async () => {
+  itInSoak('passes no program in the commands that are listed so', async () => {
     const { lie, count } = strangersProgram()
     liar.lie = lie
     const passing: string[] = []
@@ -1171,11 +1184,15 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
   /** A migration has room for a small call alone. */
   const addedTo = (command: string, i: number) => ADDED[command === 'pools migrate' ? 0 : i % ADDED.length]!
   const withAdded = commands.map(([command, { args }], i) => [command, args, addedTo(command, i)] as const)
-  it.each(withAdded)('is refused by svc %s with an added call, in both versions', async (command, args, added) => {
-    await expectRefused(args(), (all) => all.push(added()))
-    if (!VERSION_0_ALONE.includes(command))
-      await expectRefused(args(), (all) => all.push(ADDED[0]!()), { version: '1' })
-  })
+  it.each(oneIn(3, withAdded))(
+    'is refused by svc %s with an added call, in both versions',
+    { tags: 'sampled' },
+    async (command, args, added) => {
+      await expectRefused(args(), (all) => all.push(added()))
+      if (!VERSION_0_ALONE.includes(command))
+        await expectRefused(args(), (all) => all.push(ADDED[0]!()), { version: '1' })
+    },
+  )
 
   const half = (bytes: Buffer, offset: number, length: number) => {
     const value =
@@ -1679,9 +1696,13 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
 describe.skipIf(lacks)('Guards that the API wrote otherwise than required', () => {
   const GUARD_LIES = Object.entries({ ...LIES_ABOUT_GUARDS, ...FOREIGN_GUARDS })
 
-  it.each(GUARD_LIES)('are refused by svc wallet send --guard required: %s', async (_, lie) => {
-    await expectRefused([...sendsToken(), '--guard', 'required'], lie)
-  })
+  it.each(oneIn(3, GUARD_LIES))(
+    'are refused by svc wallet send --guard required: %s',
+    { tags: 'sampled' },
+    async (_, lie) => {
+      await expectRefused([...sendsToken(), '--guard', 'required'], lie)
+    },
+  )
 
   // What a pool's program takes is known only from the simulation that is shown, and from the act's own limit.
   it.each([
@@ -1760,9 +1781,13 @@ describe.skipIf(lacks)('Guards that the API wrote otherwise than required', () =
     expect(older.stdout).toMatch(/guard +not guarded: the API is older/)
   })
 
-  it.each(Object.entries(FOREIGN_GUARDS))('are refused by svc wallet send: %s', async (_, lie) => {
-    await expectRefused(sendsToken(), lie)
-  })
+  it.each(oneIn(3, Object.entries(FOREIGN_GUARDS)))(
+    'are refused by svc wallet send: %s',
+    { tags: 'sampled' },
+    async (_, lie) => {
+      await expectRefused(sendsToken(), lie)
+    },
+  )
 })
 
 describe.skipIf(lacks)('A false answer about a proposal of a multisig', () => {
@@ -1876,26 +1901,28 @@ const proposed = (of: string) => ['wallet', 'send', addressOf(friend), '0.5', '-
 const [INDEX_AT, MESSAGE_AT] = [8, 14]
 
 describe.skipIf(lacks)('A proposal that the API built otherwise than asked', () => {
-  it.each<[string, (data: Record<string, unknown>) => Record<string, unknown>]>([
-    [
-      'another amount in the stored act',
-      proposing(data(SQUADS, (bytes) => written(amountOf(9n), bytes.length - 10)(bytes))),
-    ],
-    ['another vault', proposing(data(SQUADS, written(Uint8Array.of(1), INDEX_AT)))],
-    ['another recipient in the stored act', proposing(data(SQUADS, (bytes) => swapped(bytes)))],
-    ['another multisig', proposing(account(SQUADS, 0))],
-    ['another payer of the rent', proposing(account(SQUADS, 3))],
-    ['another number of the proposal', proposing(data(SQUADS, written(amountOf(9n), INDEX_AT), 1))],
-    ['another number', creation((found) => Object.assign(found, { transaction_index: '99' }))],
-    ['an approval too', proposing((all) => all.push(approves(all)))],
-    ['a transfer too', proposing((all) => all.push(ADDED[0]!()))],
-    [
-      'a transaction too many',
-      creation((found) => (found.transactions as string[]).push((found.transactions as string[])[0]!)),
-    ],
-    ['no transaction', creation((found) => Object.assign(found, { transactions: [] }))],
-    ['no proposal', (all) => ({ ...all, proposal: undefined })],
-  ])('is refused with %s', async (_, answer) => {
+  it.each(
+    oneIn<[string, (data: Record<string, unknown>) => Record<string, unknown>]>(3, [
+      [
+        'another amount in the stored act',
+        proposing(data(SQUADS, (bytes) => written(amountOf(9n), bytes.length - 10)(bytes))),
+      ],
+      ['another vault', proposing(data(SQUADS, written(Uint8Array.of(1), INDEX_AT)))],
+      ['another recipient in the stored act', proposing(data(SQUADS, (bytes) => swapped(bytes)))],
+      ['another multisig', proposing(account(SQUADS, 0))],
+      ['another payer of the rent', proposing(account(SQUADS, 3))],
+      ['another number of the proposal', proposing(data(SQUADS, written(amountOf(9n), INDEX_AT), 1))],
+      ['another number', creation((found) => Object.assign(found, { transaction_index: '99' }))],
+      ['an approval too', proposing((all) => all.push(approves(all)))],
+      ['a transfer too', proposing((all) => all.push(ADDED[0]!()))],
+      [
+        'a transaction too many',
+        creation((found) => (found.transactions as string[]).push((found.transactions as string[])[0]!)),
+      ],
+      ['no transaction', creation((found) => Object.assign(found, { transactions: [] }))],
+      ['no proposal', (all) => ({ ...all, proposal: undefined })],
+    ]),
+  )('is refused with %s', { tags: 'sampled' }, async (_, answer) => {
     await expectRefused(proposed(world.multisig), null, {}, answer)
   })
 
@@ -1963,11 +1990,13 @@ describe.skipIf(lacks)("A proposal of the caller's own transaction", () => {
 })
 
 describe.skipIf(lacks)('A proposal that the API built anew otherwise than its plan', () => {
-  it.each<[string, typeof liar.answer]>([
-    ['another recipient in the stored act', proposing(data(SQUADS, (bytes) => swapped(bytes)))],
-    ['another multisig', proposing(account(SQUADS, 0))],
-    ['an approval too', proposing((all) => all.push(approves(all)))],
-  ])('is refused with %s', async (_, answer) => {
+  it.each(
+    oneIn<[string, typeof liar.answer]>(3, [
+      ['another recipient in the stored act', proposing(data(SQUADS, (bytes) => swapped(bytes)))],
+      ['another multisig', proposing(account(SQUADS, 0))],
+      ['an approval too', proposing((all) => all.push(approves(all)))],
+    ]),
+  )('is refused with %s', { tags: 'sampled' }, async (_, answer) => {
     const by = ['-k', files.own]
     const id = (await ok(['wallet', 'send', addressOf(friend), '1', '--squads', world.group, ...by])).proposal
     await ok(['proposals', 'reject', id, ...by])

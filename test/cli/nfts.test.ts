@@ -8,7 +8,7 @@ import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { lacksCore } from '../support/assets.ts'
 import { quickProgramsDir } from '../support/programs.ts'
-import { inSoak } from '../support/runs.ts'
+import { inSoak, itInSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -141,7 +141,7 @@ async function transferFails(url: string, asset: string, into: string): Promise<
 }
 
 describe.skipIf(lacksCore)('A list of NFTs', () => {
-  it('is minted once, however often the command runs, and may grow', async () => {
+  itInSoak('is minted once, however often the command runs, and may grow', async () => {
     const into = await collection()
     const rows = [
       'name,uri,owner',
@@ -250,7 +250,7 @@ describe.skipIf(lacksCore)('A list of NFTs', () => {
     }
   })
 
-  it('refuses a list that the payer cannot pay for, before the first is minted', async () => {
+  itInSoak('refuses a list that the payer cannot pay for, before the first is minted', async () => {
     const poor = Keypair.generate()
     const keypair = cli.file('poor.json', JSON.stringify([...poor.secretKey]), 0o600)
     await json(['localnet', 'airdrop', poor.publicKey.toBase58(), '0.02'])

@@ -29,7 +29,7 @@ import { knowsAll, startDas } from '../support/das-server.ts'
 import { TINY_CURVE } from '../support/launches.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram } from '../support/programs.ts'
-import { inSoak } from '../support/runs.ts'
+import { inSoak, itInSoak } from '../support/runs.ts'
 import { CONFIRMED, commandLine, onTerminal, PROGRAM } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -698,42 +698,45 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     expect(JSON.stringify(balances)).toContain(base_mint)
   })
 
-  it('create refuses a wallet that can pay for the first of two transactions only, and sends nothing', async () => {
-    const poor = Keypair.generate()
-    const file = cli.file('poor.json', JSON.stringify([...poor.secretKey]), 0o600)
-    const address = poor.publicKey.toBase58()
-    await run(['localnet', 'airdrop', address, '0.02'])
-    const args = [
-      ...['pools', 'create', '--name', 'Poor', '--symbol', 'POOR', '--image', logo],
-      ...['--preset', 'tiny', '--buy', '0.1', '-k', file],
-    ]
-    const stderr = await cli.refused(args, / has 0\.02 SOL, and 0\.\d+ SOL is needed: nothing was signed or sent/, 1)
-    expect(stderr).toContain(`svc localnet airdrop ${address} 1`)
-    expect(stderr).toMatch(/ total {5}0\.\d+ SOL \(you have 0\.02\)\n/)
-    const dry = await cli.svc([...args, '--dry-run'])
-    expect([dry.exitCode, dry.stdout]).toEqual([1, expect.stringMatching(/ missing {3}0\.\d+ SOL in /)])
-    expect((await run(['accounts', 'get', address])).lamports).toBe('20000000')
-    const journals = join(cli.home, '.local/state/svc/pool-launches')
-    expect(readdirSync(journals).filter((name) => name.endsWith('.json'))).toEqual([])
-    const signed = [
-      'pools',
-      'create',
-      '--name',
-      'Poor',
-      '--symbol',
-      'POOS',
-      '--image',
-      logo,
-      '--buy',
-      '101',
-      '--signed',
-    ]
-    await cli.refused([...signed, '--yes'], / has \d+(\.\d+)? SOL, and 101\.\d+ SOL is needed: nothing was signed/, 1)
-    // The same command, once it can be paid.
-    await run(['localnet', 'airdrop', address, '1'])
-    expect(await run(args)).toMatchObject({ status: 'live', symbol: 'POOR' })
-    expect(readdirSync(journals).filter((name) => name.endsWith('.json'))).toEqual([])
-  })
+  itInSoak(
+    'create refuses a wallet that can pay for the first of two transactions only, and sends nothing',
+    async () => {
+      const poor = Keypair.generate()
+      const file = cli.file('poor.json', JSON.stringify([...poor.secretKey]), 0o600)
+      const address = poor.publicKey.toBase58()
+      await run(['localnet', 'airdrop', address, '0.02'])
+      const args = [
+        ...['pools', 'create', '--name', 'Poor', '--symbol', 'POOR', '--image', logo],
+        ...['--preset', 'tiny', '--buy', '0.1', '-k', file],
+      ]
+      const stderr = await cli.refused(args, / has 0\.02 SOL, and 0\.\d+ SOL is needed: nothing was signed or sent/, 1)
+      expect(stderr).toContain(`svc localnet airdrop ${address} 1`)
+      expect(stderr).toMatch(/ total {5}0\.\d+ SOL \(you have 0\.02\)\n/)
+      const dry = await cli.svc([...args, '--dry-run'])
+      expect([dry.exitCode, dry.stdout]).toEqual([1, expect.stringMatching(/ missing {3}0\.\d+ SOL in /)])
+      expect((await run(['accounts', 'get', address])).lamports).toBe('20000000')
+      const journals = join(cli.home, '.local/state/svc/pool-launches')
+      expect(readdirSync(journals).filter((name) => name.endsWith('.json'))).toEqual([])
+      const signed = [
+        'pools',
+        'create',
+        '--name',
+        'Poor',
+        '--symbol',
+        'POOS',
+        '--image',
+        logo,
+        '--buy',
+        '101',
+        '--signed',
+      ]
+      await cli.refused([...signed, '--yes'], / has \d+(\.\d+)? SOL, and 101\.\d+ SOL is needed: nothing was signed/, 1)
+      // The same command, once it can be paid.
+      await run(['localnet', 'airdrop', address, '1'])
+      expect(await run(args)).toMatchObject({ status: 'live', symbol: 'POOR' })
+      expect(readdirSync(journals).filter((name) => name.endsWith('.json'))).toEqual([])
+    },
+  )
 
   it.skipIf(!inSoak)(
     'create launches as a bundle, by the platform wallet, in one transaction, and without a curve',
@@ -765,7 +768,7 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     },
   )
 
-  it('share creates the config of a preset once, and create then takes one transaction', async () => {
+  itInSoak('share creates the config of a preset once, and create then takes one transaction', async () => {
     await cli.refused(launched('EARLY', '--preset', 'shared'), 'svc pools share shared')
     const shared = await run(['pools', 'share', 'shared', '-k', keypair])
     expect(shared).toMatchObject({ preset: 'shared', status: 'live', lifecycle: CONFIRMED })
@@ -776,24 +779,27 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     expect(pool.signatures).toHaveLength(1)
   })
 
-  it('create --mint-keypair launches at the address of the key, which only signs, and refuses a key that cannot be the mint', async () => {
-    const { file, address, secretKey } = ownMint('mint.json')
-    const own = (symbol: string, ...more: string[]) =>
-      launched(symbol, '--preset', 'tiny', '--mint-keypair', file, '--yes', ...more)
-    expect(await run(own('OWN', '--buy', '0.1', '--dry-run'))).toMatchObject({ base_mint: address, err: null })
-    expect(await run(own('OWN', '--buy', '0.1', '--rehearse'))).toMatchObject({ succeeded: true })
-    const { stdout, stderr } = await cli.svc([...own('OWN', '--buy', '0.1'), '--json'])
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'live', base_mint: address })
-    expect(`${stdout}${stderr}`.includes(secretKey.slice(0, 8).join(','))).toBe(false)
+  itInSoak(
+    'create --mint-keypair launches at the address of the key, which only signs, and refuses a key that cannot be the mint',
+    async () => {
+      const { file, address, secretKey } = ownMint('mint.json')
+      const own = (symbol: string, ...more: string[]) =>
+        launched(symbol, '--preset', 'tiny', '--mint-keypair', file, '--yes', ...more)
+      expect(await run(own('OWN', '--buy', '0.1', '--dry-run'))).toMatchObject({ base_mint: address, err: null })
+      expect(await run(own('OWN', '--buy', '0.1', '--rehearse'))).toMatchObject({ succeeded: true })
+      const { stdout, stderr } = await cli.svc([...own('OWN', '--buy', '0.1'), '--json'])
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'live', base_mint: address })
+      expect(`${stdout}${stderr}`.includes(secretKey.slice(0, 8).join(','))).toBe(false)
 
-    await cli.refused(own('TWO'), `an account exists at ${address} already`, 2)
-    await cli.refused(own('TWO', '--signed'), '--mint-keypair cannot be used with --signed')
-    const vault = ['--squads', '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g']
-    await cli.refused(own('TWO', ...vault), '--squads cannot be used with --mint-keypair', 2)
-    await cli.refused(launched('TWO', '--mint-keypair', keypair), 'must not be a wallet that pays or signs', 2)
-    const open = cli.file('open.json', JSON.stringify(secretKey), 0o644)
-    await cli.refused(launched('TWO', '--mint-keypair', open), 'can be read by others', 4)
-  })
+      await cli.refused(own('TWO'), `an account exists at ${address} already`, 2)
+      await cli.refused(own('TWO', '--signed'), '--mint-keypair cannot be used with --signed')
+      const vault = ['--squads', '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g']
+      await cli.refused(own('TWO', ...vault), '--squads cannot be used with --mint-keypair', 2)
+      await cli.refused(launched('TWO', '--mint-keypair', keypair), 'must not be a wallet that pays or signs', 2)
+      const open = cli.file('open.json', JSON.stringify(secretKey), 0o644)
+      await cli.refused(launched('TWO', '--mint-keypair', open), 'can be read by others', 4)
+    },
+  )
 
   it.each([
     ['damm_v2', '0'],
@@ -804,7 +810,7 @@ describe.skipIf(lacksDbc)('svc pools, on the chain through a daemon,', () => {
     expect(await run(launched(`OWN${version}`, ...more))).toMatchObject({ type, status: 'live', base_mint: address })
   })
 
-  it('create --mint-keypair --build-only prints transactions that the mint has signed', async () => {
+  itInSoak('create --mint-keypair --build-only prints transactions that the mint has signed', async () => {
     const { file, address } = ownMint('built.json')
     const built = await run(launched('OWNB', '--mint-keypair', file, '--buy', '0.1', '--build-only'))
     expect(built).toMatchObject({ base_mint: address, missing_signers: [creator.publicKey.toBase58()] })

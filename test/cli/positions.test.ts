@@ -5,6 +5,7 @@ import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { png } from '../storage/images.ts'
 import { lackingPrograms } from '../support/pool-platform.ts'
+import { itInSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
 
@@ -116,7 +117,7 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
     position = done.position
   })
 
-  it('vest shows the schedule, and what is vested can be withdrawn only after it', async () => {
+  itInSoak('vest shows the schedule, and what is vested can be withdrawn only after it', async () => {
     for (const wrong of [
       ['--periods', '2'],
       ['--frequency', '1h'],
@@ -154,7 +155,7 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
     expect(BigInt(quarter.removed_liquidity)).toBe(whole - 5n * ((whole - whole / 4n) / 5n))
   })
 
-  it('claim pays the fees of one position, and close returns the rent of an empty one', async () => {
+  itInSoak('claim pays the fees of one position, and close returns the rent of an empty one', async () => {
     const amounts = ['--amount-a', '100000000', '--amount-b', '0.1']
     const made = await cli.json(['pools', 'positions', 'open', pool, ...amounts, '-k', own])
     await cli.json(['pools', 'swap', pool, '--buy', '5', '-k', own])
@@ -181,7 +182,7 @@ describe.skipIf(lackingPrograms.length > 0)(`svc pools positions (${lackingProgr
     expect([again.exitCode, again.stderr]).toEqual([3, expect.stringContaining('There is no position at')])
   })
 
-  it('lock --signed locks a position of the platform wallet, and no other', async () => {
+  itInSoak('lock --signed locks a position of the platform wallet, and no other', async () => {
     const signed = ['pools', 'positions', 'lock', pool, position, '--liquidity', '7', '--signed', '--yes']
     await cli.refused(signed, 'holds no position')
     await cli.json(['signer', 'policy', '--per-transaction', '0.1', '--per-day', '1', '--yes'])

@@ -14,7 +14,7 @@ import { transactionBufferAddress } from '../../src/solana/squads/index.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { signed } from '../support/local-chain-transactions.ts'
 import { mapped } from '../support/mapped.ts'
-import { runs } from '../support/runs.ts'
+import { itInSoak, runs } from '../support/runs.ts'
 import { keyOf } from '../support/squads.ts'
 import { lacksTreasury } from '../support/treasury.ts'
 import { commandLine, PROGRAM } from './command-line.ts'
@@ -23,7 +23,7 @@ import { carryOutBy } from './vault.ts'
 
 const cli = commandLine()
 const LAMPORTS = 1_000_000
-const ROUNDS = runs(4, 13)
+const ROUNDS = runs(2, 13)
 
 describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
   const [ada, ben, cy] = mapped(['ada', 'ben', 'cy'], (name) => cli.keypair(`${name}.json`))
@@ -142,7 +142,7 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     expect((await cli.json(['tokens', 'get', answer.mint])).raw).toMatchObject({ mint_authority: vault })
   })
 
-  it('that another member takes between the build and the trial is followed by the next', async () => {
+  itInSoak('that another member takes between the build and the trial is followed by the next', async () => {
     const before = await numbers()
     const to = cli.keypair('any.json').address
     beforeForecast = () => take()
@@ -153,7 +153,7 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     expect(chain.account(to)?.lamports).toBe(250_000_000n)
   })
 
-  it('that is taken three times ends the command, and nothing of it is proposed', async () => {
+  itInSoak('that is taken three times ends the command, and nothing of it is proposed', async () => {
     const before = await numbers()
     const send = ['wallet', 'send', cy.address, '0.5']
     const { exitCode, stderr } = await racing(send, take)
@@ -170,28 +170,31 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     await carryOut(again.answer.proposal)
   })
 
-  it('of a proposal that is made anew is taken at the trial and at the sending, and the next one follows', async () => {
-    const to = cli.keypair('any.json').address
-    const first = await racing(['wallet', 'send', to, '0.25'], () => undefined)
-    for (const by of [ben, cy]) await cli.json(['proposals', 'reject', first.answer.proposal, '-k', by.file])
-    const before = await numbers()
-    beforeForecast = () => take()
-    const { exitCode, stderr, answer } = await racing(
-      ['proposals', 'renew', first.answer.proposal],
-      (count) => count === 0 && take(),
-      [],
-    )
-    expect(exitCode, stderr).toBe(0)
-    expect(answer).toMatchObject({
-      renews: first.answer.proposal,
-      proposal_status: 'active',
-      transaction_index: String(before + 3),
-    })
-    await carryOut(answer.proposal)
-    expect(chain.account(to)?.lamports).toBe(250_000_000n)
-  })
+  itInSoak(
+    'of a proposal that is made anew is taken at the trial and at the sending, and the next one follows',
+    async () => {
+      const to = cli.keypair('any.json').address
+      const first = await racing(['wallet', 'send', to, '0.25'], () => undefined)
+      for (const by of [ben, cy]) await cli.json(['proposals', 'reject', first.answer.proposal, '-k', by.file])
+      const before = await numbers()
+      beforeForecast = () => take()
+      const { exitCode, stderr, answer } = await racing(
+        ['proposals', 'renew', first.answer.proposal],
+        (count) => count === 0 && take(),
+        [],
+      )
+      expect(exitCode, stderr).toBe(0)
+      expect(answer).toMatchObject({
+        renews: first.answer.proposal,
+        proposal_status: 'active',
+        transaction_index: String(before + 3),
+      })
+      await carryOut(answer.proposal)
+      expect(chain.account(to)?.lamports).toBe(250_000_000n)
+    },
+  )
 
-  it('that is taken while a buffer is filled is followed by the next, and the act is done once', async () => {
+  itInSoak('that is taken while a buffer is filled is followed by the next, and the act is done once', async () => {
     const before = await numbers()
     const recipients = Array.from({ length: 24 }, () => cli.keypair('any.json').keypair.publicKey)
     const payer = keyOf(vault)
@@ -221,7 +224,7 @@ describe.skipIf(lacksTreasury)(`A number of a multisig${lacksTreasury}`, () => {
     expect(chain.account(transactionBufferAddress(multisig, ada.address, 0))).toBeNull()
   })
 
-  it('whose command was killed between two parts of a buffer leaves its rent to be reclaimed', async () => {
+  itInSoak('whose command was killed between two parts of a buffer leaves its rent to be reclaimed', async () => {
     const recipients = Array.from({ length: 24 }, () => cli.keypair('any.json').keypair.publicKey)
     const payer = keyOf(vault)
     const { transaction } = compileTransaction({

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
+import { itInSoak } from '../support/runs.ts'
 import { lacksTreasury } from '../support/treasury.ts'
 import { SOL } from '../support/wallets.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
@@ -87,7 +88,7 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     expect(await refused('approve', id, stranger!, 'is not a member')).toContain(b!.address)
   })
 
-  it('sign nothing with --dry-run, and print the transaction with --build-only', async () => {
+  itInSoak('sign nothing with --dry-run, and print the transaction with --build-only', async () => {
     const id = await propose()
     const dry = await step('approve', id, a!, '--dry-run')
     expect(dry).toMatchObject({ err: null, signer: a!.address })
@@ -99,7 +100,7 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     await refused('approve', id, b!, 'has approved the proposal', 2)
   })
 
-  it('are rejected by two, and cancelled by two after their approval', async () => {
+  itInSoak('are rejected by two, and cancelled by two after their approval', async () => {
     const first = await propose()
     for (const by of [a!, b!]) await step('reject', first, by)
     await refused('approve', first, c!, 'is rejected', 2)
@@ -110,7 +111,7 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     await refused('execute', other, a!, 'is cancelled', 2)
   })
 
-  it('are proposed anew once they are rejected, with the same act at the next number', async () => {
+  itInSoak('are proposed anew once they are rejected, with the same act at the next number', async () => {
     const id = await propose()
     await cli.refused(['proposals', 'renew', id, '-k', a!.file, '--yes'], 'is active', 2)
     for (const by of [a!, b!]) await step('reject', id, by)
@@ -122,7 +123,7 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     expect(BigInt(now.approver.transaction_index)).toBe(BigInt(old.approver.transaction_index) + 1n)
   })
 
-  it('wait for the time lock, and say until when', async () => {
+  itInSoak('wait for the time lock, and say until when', async () => {
     const id = await propose(locked)
     for (const by of [a!, b!]) await step('approve', id, by)
     const stderr = await refused('execute', id, a!, 'The time lock of the multisig ends at', 2)
@@ -132,7 +133,7 @@ describe.skipIf(lacksTreasury)(`svc proposals${lacksTreasury}`, () => {
     expect(await step('execute', id, a!)).toMatchObject({ lifecycle: CONFIRMED })
   })
 
-  it('are made for each mint of a list once, and each row is done by the members', async () => {
+  itInSoak('are made for each mint of a list once, and each row is done by the members', async () => {
     const texts = ['--name', 'Listed', '--symbol', 'LST', '--uri', 'https://example.com/l.json', '--supply', '0']
     const made = ['tokens', 'create', ...texts, '--token-program', 'token2022', '--pausable', '-k', a!.file]
     const mints = [(await cli.json(made)).mint, (await cli.json(made)).mint]

@@ -10,6 +10,7 @@ import { innerMessageOf, vaultAddress } from '../../src/solana/squads/index.ts'
 import { png } from '../storage/images.ts'
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { signed } from '../support/local-chain-transactions.ts'
+import { itInSoak } from '../support/runs.ts'
 import { lookupTable } from '../support/squads.ts'
 import { lacksTreasury } from '../support/treasury.ts'
 import { CONFIRMED, commandLine } from './command-line.ts'
@@ -95,26 +96,29 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
     )
   }
 
-  it('that claims fees and splits them among twelve is proposed by command line through a buffer, and executed once', async () => {
-    const { wallets, shares, ...claim } = await splitClaim()
-    const file = cli.file('claim.json', JSON.stringify(claim))
-    const create = ['proposals', 'create', `@${file}`, '--squads', multisig]
-    const dry = await cli.svc([...create, '-k', ada.file, '--dry-run'])
-    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('Nothing was signed')])
-    const printed = await cli.json([...create, '--payer', ada.address, '--build-only'])
-    expect(printed).toMatchObject({ missing_signers: [ada.address], vault_messages: [expect.any(String)] })
-    expect(printed.transactions.length).toBeGreaterThan(1)
-    const ran = await cli.svc([...create, '-k', ada.file, '--json'])
-    expect(ran.exitCode, ran.stderr).toBe(0)
-    const made = JSON.parse(ran.stdout)
-    expect(made).toMatchObject({ multisig, vault, proposal_status: 'active', approvals_needed: 2 })
-    expect(made.signatures).toHaveLength(printed.transactions.length)
-    const shown = await cli.json(['proposals', 'show', made.proposal])
-    expect(shown).toMatchObject({ operation: 'POST /v2/proposals', message_sha256: made.message_sha256, fault: null })
-    await expectPaid(made.proposal, { ...claim, wallets, shares })
-  })
+  itInSoak(
+    'that claims fees and splits them among twelve is proposed by command line through a buffer, and executed once',
+    async () => {
+      const { wallets, shares, ...claim } = await splitClaim()
+      const file = cli.file('claim.json', JSON.stringify(claim))
+      const create = ['proposals', 'create', `@${file}`, '--squads', multisig]
+      const dry = await cli.svc([...create, '-k', ada.file, '--dry-run'])
+      expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('Nothing was signed')])
+      const printed = await cli.json([...create, '--payer', ada.address, '--build-only'])
+      expect(printed).toMatchObject({ missing_signers: [ada.address], vault_messages: [expect.any(String)] })
+      expect(printed.transactions.length).toBeGreaterThan(1)
+      const ran = await cli.svc([...create, '-k', ada.file, '--json'])
+      expect(ran.exitCode, ran.stderr).toBe(0)
+      const made = JSON.parse(ran.stdout)
+      expect(made).toMatchObject({ multisig, vault, proposal_status: 'active', approvals_needed: 2 })
+      expect(made.signatures).toHaveLength(printed.transactions.length)
+      const shown = await cli.json(['proposals', 'show', made.proposal])
+      expect(shown).toMatchObject({ operation: 'POST /v2/proposals', message_sha256: made.message_sha256, fault: null })
+      await expectPaid(made.proposal, { ...claim, wallets, shares })
+    },
+  )
 
-  it('that claims fees and splits them among twelve is proposed over HTTP, and executed once', async () => {
+  itInSoak('that claims fees and splits them among twelve is proposed over HTTP, and executed once', async () => {
     const { wallets, shares, ...claim } = await splitClaim()
     const body = { ...claim, approver: { kind: 'squads', multisig, member: ada.address } }
     const { status, json } = await daemon.request('POST', '/v2/proposals', { body })
@@ -220,46 +224,49 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
     },
   )
 
-  it('may take accounts from a lookup table, which have to stay what they were when it was proposed', async () => {
-    const chain = await daemon.local()
-    const [first, other] = [payments(3), payments(3)]
-    const table = lookupTable({ chain }, first)
-    const raw = new VersionedTransaction(paying(first).compileToV0Message([table])).serialize()
-    const create = ['proposals', 'create', Buffer.from(raw).toString('base64'), '--squads', multisig, '-k', ada.file]
-    const propose = async () => (await cli.json(create)).proposal
-    const changed = await propose()
-    // Each reader sees the addresses with their roles, and where they come from.
-    const text = create[2]!
-    const places = first.map((each, i) => ({ place: `${table.key}[${i}]`, address: each.toBase58() }))
-    const decoded = await cli.json(['tx', 'decode', text])
-    expect(decoded.loaded_addresses).toEqual(places)
-    expect(decoded.instructions.map((each: { accounts: object[] }) => each.accounts[1])).toEqual(
-      first.map((each) => ({ address: each.toBase58(), signer: false, writable: true, role: 'destination' })),
-    )
-    const shown = [await cli.svc(['tx', 'decode', text]), await cli.svc(['proposals', 'show', changed])]
-    for (const { stdout } of shown) {
-      for (const { place, address } of places) {
-        expect(stdout).toContain(`  ${place}\n    ${address}\n`)
-        expect(stdout).toMatch(new RegExp(`  w-  ${address}\\s+destination`))
+  itInSoak(
+    'may take accounts from a lookup table, which have to stay what they were when it was proposed',
+    async () => {
+      const chain = await daemon.local()
+      const [first, other] = [payments(3), payments(3)]
+      const table = lookupTable({ chain }, first)
+      const raw = new VersionedTransaction(paying(first).compileToV0Message([table])).serialize()
+      const create = ['proposals', 'create', Buffer.from(raw).toString('base64'), '--squads', multisig, '-k', ada.file]
+      const propose = async () => (await cli.json(create)).proposal
+      const changed = await propose()
+      // Each reader sees the addresses with their roles, and where they come from.
+      const text = create[2]!
+      const places = first.map((each, i) => ({ place: `${table.key}[${i}]`, address: each.toBase58() }))
+      const decoded = await cli.json(['tx', 'decode', text])
+      expect(decoded.loaded_addresses).toEqual(places)
+      expect(decoded.instructions.map((each: { accounts: object[] }) => each.accounts[1])).toEqual(
+        first.map((each) => ({ address: each.toBase58(), signer: false, writable: true, role: 'destination' })),
+      )
+      const shown = [await cli.svc(['tx', 'decode', text]), await cli.svc(['proposals', 'show', changed])]
+      for (const { stdout } of shown) {
+        for (const { place, address } of places) {
+          expect(stdout).toContain(`  ${place}\n    ${address}\n`)
+          expect(stdout).toMatch(new RegExp(`  w-  ${address}\\s+destination`))
+        }
       }
-    }
-    const offline = await cli.json(['tx', 'decode', text, '--offline'])
-    expect(offline.instructions[0].accounts[1].address).toBe(places[0]!.place)
-    expect(offline).not.toHaveProperty('loaded_addresses')
-    const { plan } = await cli.json(['proposals', 'show', changed])
-    for (const { place, address } of places)
-      expect([plan.join().includes(place), plan.join().includes(address)]).toEqual([false, true])
-    const { key } = table
-    const account = chain.account(key.toBase58())!
-    const data = Buffer.from(account.data)
-    for (const [i, each] of other.entries()) data.set(each.toBytes(), 56 + 32 * i)
-    chain.setAccount(key.toBase58(), { ...account, data })
-    await cli.refused(['proposals', 'approve', changed, '-k', ben.file, '--yes'], 'is not what was planned', 2)
-    chain.setAccount(key.toBase58(), account)
-    const id = await propose()
-    expect(await carryOut(id)).toMatchObject({ proposal_status: 'executed' })
-    expect(first.map((each) => chain.account(each.toBase58())?.lamports)).toEqual(first.map(() => 2_000_000n))
-  })
+      const offline = await cli.json(['tx', 'decode', text, '--offline'])
+      expect(offline.instructions[0].accounts[1].address).toBe(places[0]!.place)
+      expect(offline).not.toHaveProperty('loaded_addresses')
+      const { plan } = await cli.json(['proposals', 'show', changed])
+      for (const { place, address } of places)
+        expect([plan.join().includes(place), plan.join().includes(address)]).toEqual([false, true])
+      const { key } = table
+      const account = chain.account(key.toBase58())!
+      const data = Buffer.from(account.data)
+      for (const [i, each] of other.entries()) data.set(each.toBytes(), 56 + 32 * i)
+      chain.setAccount(key.toBase58(), { ...account, data })
+      await cli.refused(['proposals', 'approve', changed, '-k', ben.file, '--yes'], 'is not what was planned', 2)
+      chain.setAccount(key.toBase58(), account)
+      const id = await propose()
+      expect(await carryOut(id)).toMatchObject({ proposal_status: 'executed' })
+      expect(first.map((each) => chain.account(each.toBase58())?.lamports)).toEqual(first.map(() => 2_000_000n))
+    },
+  )
 
   it('that gives away accounts of a lookup table says their addresses, and names a table that cannot be read', async () => {
     const chain = await daemon.local()
@@ -285,7 +292,7 @@ describe.skipIf(lacksTreasury)(`A transaction of any origin${lacksTreasury}`, ()
     chain.setAccount(table.key.toBase58(), lost)
   })
 
-  it('with a lookup table is proposed by a vault without SOL, whose executor pays the fee', async () => {
+  itInSoak('with a lookup table is proposed by a vault without SOL, whose executor pays the fee', async () => {
     const chain = await daemon.local()
     const members = ['--member', `${ada.address},${ben.address},${cy.address}`, '--threshold', '2']
     const empty = await cli.json(['multisig', 'create', ...members, '-k', ada.file])

@@ -12,7 +12,7 @@ import { listedRaise } from '../support/listed-raises.ts'
 import { addressOf, isoOf, lacksPresale, PRO_RATA, raisesOn } from '../support/new-raises.ts'
 import { listening } from '../support/ports.ts'
 import { allowlistFiles } from '../support/raise-site.ts'
-import { runs } from '../support/runs.ts'
+import { itInSoak, runs } from '../support/runs.ts'
 import { SOL } from '../support/wallets.ts'
 import { commandLine, PROGRAM } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -69,7 +69,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises ${lacksPresale}`, () => {
     await cli.refused(buyer.act('claim', id), 'has no deposit in round 1')
   })
 
-  it('returns the whole deposit before the end, and all of a failed raise to the lamport', async () => {
+  itInSoak('returns the whole deposit before the end, and all of a failed raise to the lamport', async () => {
     const on = await sales()
     const { id } = await on.create({ withdrawable: true })
     const [leaving, staying] = [on.buyer(), on.buyer()]
@@ -321,7 +321,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     },
   )
 
-  it('refuses the row for which the API builds another amount, and goes on', async () => {
+  itInSoak('refuses the row for which the API builds another amount, and goes on', async () => {
     const on = await sales()
     const { id } = await on.create({})
     const buyers = [on.buyer(), on.buyer()]
@@ -342,7 +342,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     expect((await on.read(id)).deposited).toBe('500000000')
   })
 
-  it('withdraws amounts once and all of the rest, and claims for whoever has something', async () => {
+  itInSoak('withdraws amounts once and all of the rest, and claims for whoever has something', async () => {
     const on = await sales()
     const { id } = await on.create({ withdrawable: true, deposit_fee_bps: 0 })
     const buyers = [on.buyer(), on.buyer(), on.buyer()]
@@ -387,7 +387,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     expect(buyers.map(({ lamports }) => lamports())).toEqual(before)
   })
 
-  it('pays another token in the rounds of a stored allowlist', async () => {
+  itInSoak('pays another token in the rounds of a stored allowlist', async () => {
     const made = await listedRaise({ ...daemon, visit: fetch })
     const buyers = [made.buyer(1), made.buyer(1)]
     const [a, b] = buyers.map(({ key }, i) => cli.keypair(`${made.id.slice(0, 8)}-${i}.json`, key).file)
@@ -418,7 +418,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises with a list of own keys ${lacks
     expect(made.escrowOf(buyers[0]!)?.deposited).toBe(200n)
   })
 
-  it('takes back the deposits of a failed raise to the lamport', async () => {
+  itInSoak('takes back the deposits of a failed raise to the lamport', async () => {
     const on = await sales()
     const { id } = await on.create({})
     const buyers = [on.buyer(), on.buyer()]

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { quickProgramsDir } from '../support/programs.ts'
 import { lacksPresale } from '../support/raises.ts'
+import { itInSoak } from '../support/runs.ts'
 import { someAddress } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -163,7 +164,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
     expect(id).not.toBe(first.id)
   })
 
-  it('takes a plan of the pool from a file, and names the field that is wrong', async () => {
+  itInSoak('takes a plan of the pool from a file, and names the field that is wrong', async () => {
     const plan = { quote_bps: 2_500, reserve: '20000000000', fee_bps: 200 }
     const { id } = await cli.json(create(...FIXED, '--then-pool', cli.file('pool.json', JSON.stringify(plan))))
     expect(await read(id)).toMatchObject({ pool: plan })
@@ -177,7 +178,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises create ${lacksPresale}`, () => 
     await refused([...FIXED, '--then-pool', 'none.json'], /none\.json/)
   })
 
-  it('has another creator, who signs here with a keypair file, or elsewhere', async () => {
+  itInSoak('has another creator, who signs here with a keypair file, or elsewhere', async () => {
     const { id } = await cli.json(create(...FIXED, '--creator', other.file))
     expect(await read(id)).toMatchObject({ creator: other.address })
     await cli.refused(create(...FIXED, '--creator', other.address), other.address, 2)

@@ -9,6 +9,7 @@ import { walletOf } from '../merkle/reference.ts'
 import { listedRaise } from '../support/listed-raises.ts'
 import { hasProgram } from '../support/programs.ts'
 import { lacksPresale } from '../support/raises.ts'
+import { itInSoak } from '../support/runs.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -182,7 +183,7 @@ describe.skipIf(lacksPresale !== '')(`svc raises open ${lacksPresale}`, () => {
 
 const lacksVault = lacksPresale !== '' || !hasProgram(PROGRAMS.squads.id)
 describe.skipIf(lacksVault)('svc raises open by a vault (needs Meteora Presale and Squads)', () => {
-  it('proposes the root and the URL, which are on chain once the members have executed it', async () => {
+  itInSoak('proposes the root and the URL, which are on chain once the members have executed it', async () => {
     const [ada, ben] = [cli.keypair('ada.json'), cli.keypair('ben.json')]
     const own = ['-k', ada.file]
     for (const { address } of [ada, ben]) await cli.json(['localnet', 'airdrop', address, '100'])

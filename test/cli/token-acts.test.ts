@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setField } from '../../src/chain/programs/tokens/metadata-extension.ts'
 import { run as runOn } from '../support/gold.ts'
 import { quickProgramsDir } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { addressOf } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -87,7 +88,7 @@ describe('svc tokens', () => {
     expect(burned).toMatchObject({ holder: addressOf(payer), amount: '500000', supply: '1001000000' })
   })
 
-  it('says before it signs that the owner of an empty account can close it and open it again', async () => {
+  itInSoak('says before it signs that the owner of an empty account can close it and open it again', async () => {
     const [one, two] = strangers(2) as [string, string]
     for (const wallet of [one, two]) {
       await json(own(['tokens', 'mint', mint, '1', '--to', wallet]))
@@ -157,7 +158,7 @@ describe('svc tokens', () => {
     expect(faults).toContain(`${bad}:4:1: wallet is in the list twice`)
   })
 
-  it('is done by the platform wallet, if its policy permits', async () => {
+  itInSoak('is done by the platform wallet, if its policy permits', async () => {
     const [wallet] = strangers(1) as [string]
     await json(own(['tokens', 'set-authority', mint, 'freeze', addressOf(platform)]))
     await json(own(['tokens', 'transfer', mint, wallet, '1']))
@@ -223,7 +224,7 @@ describe('svc tokens with a list', () => {
     expect((await read(fine))?.amount).toBe(2_000_000n)
   })
 
-  it('is done for every wallet whose transaction an interrupted run has not seen', async () => {
+  itInSoak('is done for every wallet whose transaction an interrupted run has not seen', async () => {
     const wallets = strangers(3)
     const list = file('cut.csv', `${wallets.map((wallet) => `${wallet},1`).join('\n')}\n`)
     await json(own(['tokens', 'mint', mint, '--from', list]))
@@ -262,7 +263,7 @@ describe('svc tokens with a list of mints', () => {
   })
   const rowsOf = (...rows: string[]) => `${rows.join('\n')}\n`
 
-  it('pauses and resumes each mint once, and leaves out what cannot be paused', async () => {
+  itInSoak('pauses and resumes each mint once, and leaves out what cannot be paused', async () => {
     const list = file('mints.csv', rowsOf('mint', ...mints))
     const dry = await run(own(['tokens', 'pause', '--from', list, '--dry-run']))
     expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('Pause 6 tokens')])
@@ -281,7 +282,7 @@ describe('svc tokens with a list of mints', () => {
     await json(own(['tokens', 'resume', mints[0]!]))
   })
 
-  it('changes the texts of each mint, and an empty cell stays as it is', async () => {
+  itInSoak('changes the texts of each mint, and an empty cell stays as it is', async () => {
     const list = file(
       'texts.csv',
       rowsOf(
@@ -319,7 +320,7 @@ describe('svc tokens with a list of mints', () => {
     expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('<mint> cannot be used with --from')])
   })
 
-  it('closes each mint once, also after a run that did not see the end of it', async () => {
+  itInSoak('closes each mint once, also after a run that did not see the end of it', async () => {
     const list = file('closed.csv', rowsOf(...mints))
     await json(own(['tokens', 'close', mints[2]!]))
     expect(await json(own(['tokens', 'close', '--from', list]))).toMatchObject({ done: 5, done_already: 1, failed: 0 })

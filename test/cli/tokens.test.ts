@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawUnits } from '../../commands/cli/amounts.ts'
 import { supplyInput } from '../../commands/tokens/index.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
-import { inSoak } from '../support/runs.ts'
+import { inSoak, itInSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 import { started } from './following.ts'
 import { type Served, serveHere } from './served.ts'
@@ -126,7 +126,7 @@ describe('svc tokens create', () => {
     })
   })
 
-  it('collects withheld fees, in the mint and for a wallet, and sets what the extensions say', async () => {
+  itInSoak('collects withheld fees, in the mint and for a wallet, and sets what the extensions say', async () => {
     const { mint } = await json([...create, '--supply', '1000', '--transfer-fee', '1%', '--multiplier', '2'])
     const [one, other] = [cli.keypair('fee-one.json'), cli.keypair('fee-two.json')]
     const pay = (to: string, amount: string) =>

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 import { vaultOf } from './vault.ts'
 
@@ -15,7 +16,7 @@ const { ada, ben, vote, carryOut } = vault
 const claimer = cli.keypair('claimer.json')
 const ok = (args: readonly string[]) => cli.json([...args])
 
-describe.skipIf(lacks)('An airdrop in two parts of a vault', () => {
+describe.skipIf(lacks)('An airdrop in two parts of a vault', { tags: 'sampled' }, () => {
   const world = { mint: '', list: '' }
   const launch = (...more: string[]) => [
     ...['airdrops', 'launch', world.list, '--mint', world.mint, '--raw', '--allow-programs'],
@@ -60,7 +61,7 @@ describe.skipIf(lacks)('An airdrop in two parts of a vault', () => {
     )
   })
 
-  it('goes on where it stands: a rejected part is proposed anew, an executed one is left alone', async () => {
+  itInSoak('goes on where it stands: a rejected part is proposed anew, an executed one is left alone', async () => {
     const [first, second] = proposalsOf(await ok(launch())) as [string, string]
     await carryOut(first)
     await vote('reject', second, ben)
@@ -87,7 +88,7 @@ describe.skipIf(lacks)('An airdrop in two parts of a vault', () => {
     expect((await cli.svc(['proposals', 'show', proposal])).stdout).toContain('the start of its airdrop')
   })
 
-  it('whose start has passed can only be proposed anew, and pays out once all are executed', async () => {
+  itInSoak('whose start has passed can only be proposed anew, and pays out once all are executed', async () => {
     const second = (await ok(launch()))[1].proposal
     await ok(['localnet', 'advance', String(14 * 86_400)])
     const late = await cli.svc(['proposals', 'approve', second, '-k', ben.file])

@@ -10,6 +10,7 @@ import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { hasProgram } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 import { vaultOf } from './vault.ts'
 
@@ -116,7 +117,7 @@ describe.skipIf(lacks)('A list of a vault', () => {
     expect(statuses(JSON.parse(pushed.stdout))).toEqual(['proposed'])
   })
 
-  it('of pauses has a journal of its own, and proposes again what was undone since', async () => {
+  itInSoak('of pauses has a journal of its own, and proposes again what was undone since', async () => {
     const token = ['--name', 'Stop', '--symbol', 'STOP', '--uri', 'https://example.com/s.json', '--supply', '1']
     const pausable = ['--token-program', 'token2022', '--pausable', '-k', ada.file]
     const { mint } = await ok(['tokens', 'create', ...token, ...pausable])
@@ -132,94 +133,103 @@ describe.skipIf(lacks)('A list of a vault', () => {
     }
   })
 
-  it('of a token that is minted, frozen, thawed and burned is proposed batch by batch, and done once', async () => {
-    const token = ['--name', 'Grant', '--symbol', 'GRT', '--uri', 'https://example.com/g.json', '--supply', '0']
-    const extensions = [
-      '--token-program',
-      'token2022',
-      '--permanent-delegate',
-      vault.address,
-      '--keep-freeze-authority',
-    ]
-    const { mint } = await ok(['tokens', 'create', ...token, ...extensions, '-k', ada.file])
-    for (const type of ['mint', 'freeze'])
-      await ok(['tokens', 'set-authority', mint, type, vault.address, '--allow-programs', '-k', ada.file])
-    const wallets = Array.from({ length: 26 }, () => base58.encode(randomBytes(32)))
-    const written = (lines: readonly string[]) => cli.file('grants.csv', ['wallet,amount', ...lines, ''].join('\n'))
-    const grants = wallets.map((wallet, i) => `${wallet},${i + 1}`)
-    const list = written(grants)
-    const act = (verb: string) => ['tokens', verb, mint, '--from', list, '--allow-programs', ...by()]
-    const withoutPrograms = (verb: string) => act(verb).filter((word) => word !== '--allow-programs')
-    const stateOf = (owner: string) => {
-      const data = accountOf(owner, mint, TOKEN_2022_PROGRAM_ID)
-      return [data.readBigUInt64LE(64), data[108]]
-    }
+  itInSoak(
+    'of a token that is minted, frozen, thawed and burned is proposed batch by batch, and done once',
+    async () => {
+      const token = ['--name', 'Grant', '--symbol', 'GRT', '--uri', 'https://example.com/g.json', '--supply', '0']
+      const extensions = [
+        '--token-program',
+        'token2022',
+        '--permanent-delegate',
+        vault.address,
+        '--keep-freeze-authority',
+      ]
+      const { mint } = await ok(['tokens', 'create', ...token, ...extensions, '-k', ada.file])
+      for (const type of ['mint', 'freeze'])
+        await ok(['tokens', 'set-authority', mint, type, vault.address, '--allow-programs', '-k', ada.file])
+      const wallets = Array.from({ length: 26 }, () => base58.encode(randomBytes(32)))
+      const written = (lines: readonly string[]) => cli.file('grants.csv', ['wallet,amount', ...lines, ''].join('\n'))
+      const grants = wallets.map((wallet, i) => `${wallet},${i + 1}`)
+      const list = written(grants)
+      const act = (verb: string) => ['tokens', verb, mint, '--from', list, '--allow-programs', ...by()]
+      const withoutPrograms = (verb: string) => act(verb).filter((word) => word !== '--allow-programs')
+      const stateOf = (owner: string) => {
+        const data = accountOf(owner, mint, TOKEN_2022_PROGRAM_ID)
+        return [data.readBigUInt64LE(64), data[108]]
+      }
 
-    const dry = await cli.svc([...act('mint'), '--dry-run'])
-    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringMatching(/supply +0 → 351\n/)])
-    const first = await ok(act('mint'))
-    expect(statuses(first)).toEqual(['proposed', 'proposed', 'proposed'])
-    const [one, two, three] = firstIds(first) as [string, string, string]
-    await carryOut(one)
-    await carryOut(three)
-    await ok(['proposals', 'reject', two, '-k', ben.file])
-    written(grants.with(0, `${wallets[0]},5`))
-    await cli.refused(act('mint'), `${wallets[0]} had 1000000 raw units minted by the proposal ${one}`)
-    written(grants)
-    await cli.refused([...act('mint'), '--journal', join(cli.home, 'o.json')], 'was minted before, by the journal')
-    const { mint: other } = await ok(['tokens', 'create', ...token, '-k', ada.file])
-    await cli.refused(act('mint').with(2, other), `was started with the token ${mint}, not ${other}`)
-    const second = await ok(act('mint'))
-    expect(statuses(second)).toEqual(['executed', 'executed', 'proposed'])
-    await carryOut(firstIds(second)[2]!)
-    expect(statuses(await ok(act('mint')))).toEqual(['executed', 'executed', 'executed'])
-    for (const [i, wallet] of wallets.entries()) expect(stateOf(wallet)).toEqual([BigInt(i + 1) * 1_000_000n, 1])
-
-    for (const [verb, state] of [
-      ['freeze', 2],
-      ['thaw', 1],
-    ] as const) {
-      const proposed = await ok(withoutPrograms(verb))
-      // One transaction freezes more wallets than another one can execute for a multisig.
-      expect(proposed.rows.map(({ name }: { name: string }) => name.slice(-11))).toEqual(['and 12 more', 'and 12 more'])
-      expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['waits', 'waits']])
-      for (const id of firstIds(proposed)) await carryOut(id)
-      expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['executed', 'executed']])
-      for (const wallet of wallets) expect([verb, stateOf(wallet)[1]]).toEqual([verb, state])
-      if (verb === 'thaw') continue
-      // What was undone since is proposed again, alone.
-      await carryOut((await ok(['tokens', 'thaw', mint, wallets[0]!, ...by()])).proposal)
-      const anew = (await ok(withoutPrograms(verb))).rows.filter(
-        ({ status }: { status: string }) => status === 'proposed',
-      )
-      expect(anew.map(({ name }: { name: string }) => name)).toEqual([wallets[0]])
-      await carryOut(anew[0].proposals[0])
-      expect(stateOf(wallets[0]!)[1]).toBe(2)
-      // A wallet may be taken off a list that is done.
-      written(grants.slice(1))
-      expect(statuses(await ok(withoutPrograms(verb)))).not.toContain('proposed')
+      const dry = await cli.svc([...act('mint'), '--dry-run'])
+      expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringMatching(/supply +0 → 351\n/)])
+      const first = await ok(act('mint'))
+      expect(statuses(first)).toEqual(['proposed', 'proposed', 'proposed'])
+      const [one, two, three] = firstIds(first) as [string, string, string]
+      await carryOut(one)
+      await carryOut(three)
+      await ok(['proposals', 'reject', two, '-k', ben.file])
+      written(grants.with(0, `${wallets[0]},5`))
+      await cli.refused(act('mint'), `${wallets[0]} had 1000000 raw units minted by the proposal ${one}`)
       written(grants)
-    }
+      await cli.refused([...act('mint'), '--journal', join(cli.home, 'o.json')], 'was minted before, by the journal')
+      const { mint: other } = await ok(['tokens', 'create', ...token, '-k', ada.file])
+      await cli.refused(act('mint').with(2, other), `was started with the token ${mint}, not ${other}`)
+      const second = await ok(act('mint'))
+      expect(statuses(second)).toEqual(['executed', 'executed', 'proposed'])
+      await carryOut(firstIds(second)[2]!)
+      expect(statuses(await ok(act('mint')))).toEqual(['executed', 'executed', 'executed'])
+      for (const [i, wallet] of wallets.entries()) expect(stateOf(wallet)).toEqual([BigInt(i + 1) * 1_000_000n, 1])
 
-    const burned = await ok(withoutPrograms('burn'))
-    for (const id of firstIds(burned)) await carryOut(id)
-    for (const wallet of wallets) expect(stateOf(wallet)).toEqual([0n, 1])
-    expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('0')
-  })
+      for (const [verb, state] of [
+        ['freeze', 2],
+        ['thaw', 1],
+      ] as const) {
+        const proposed = await ok(withoutPrograms(verb))
+        // One transaction freezes more wallets than another one can execute for a multisig.
+        expect(proposed.rows.map(({ name }: { name: string }) => name.slice(-11))).toEqual([
+          'and 12 more',
+          'and 12 more',
+        ])
+        expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['waits', 'waits']])
+        for (const id of firstIds(proposed)) await carryOut(id)
+        expect([verb, statuses(await ok(withoutPrograms(verb)))]).toEqual([verb, ['executed', 'executed']])
+        for (const wallet of wallets) expect([verb, stateOf(wallet)[1]]).toEqual([verb, state])
+        if (verb === 'thaw') continue
+        // What was undone since is proposed again, alone.
+        await carryOut((await ok(['tokens', 'thaw', mint, wallets[0]!, ...by()])).proposal)
+        const anew = (await ok(withoutPrograms(verb))).rows.filter(
+          ({ status }: { status: string }) => status === 'proposed',
+        )
+        expect(anew.map(({ name }: { name: string }) => name)).toEqual([wallets[0]])
+        await carryOut(anew[0].proposals[0])
+        expect(stateOf(wallets[0]!)[1]).toBe(2)
+        // A wallet may be taken off a list that is done.
+        written(grants.slice(1))
+        expect(statuses(await ok(withoutPrograms(verb)))).not.toContain('proposed')
+        written(grants)
+      }
 
-  it('of mints is divided so that it can be executed, although strangers sent SOL to missing token accounts', async () => {
-    const texts = ['--name', 'Gift', '--symbol', 'GFT', '--uri', 'https://example.com/g.json', '--supply', '0']
-    const { mint } = await ok(['tokens', 'create', ...texts, '-k', ada.file])
-    await ok(['tokens', 'set-authority', mint, 'mint', vault.address, '--allow-programs', '-k', ada.file])
-    const wallets = Array.from({ length: 10 }, () => base58.encode(randomBytes(32)))
-    for (const owner of wallets) chain.airdrop(ataOf(owner, mint), 900_000n)
-    const list = cli.file('gifts.csv', `${wallets.map((wallet) => `${wallet},1`).join('\n')}\n`)
-    const give = ['tokens', 'mint', mint, '--from', list, '--allow-programs', ...by()]
-    const proposed = await ok(give)
-    expect(proposed.rows.length).toBeGreaterThan(1)
-    for (const id of firstIds(proposed)) await carryOut(id)
-    expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('10000000')
-  })
+      const burned = await ok(withoutPrograms('burn'))
+      for (const id of firstIds(burned)) await carryOut(id)
+      for (const wallet of wallets) expect(stateOf(wallet)).toEqual([0n, 1])
+      expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('0')
+    },
+  )
+
+  itInSoak(
+    'of mints is divided so that it can be executed, although strangers sent SOL to missing token accounts',
+    async () => {
+      const texts = ['--name', 'Gift', '--symbol', 'GFT', '--uri', 'https://example.com/g.json', '--supply', '0']
+      const { mint } = await ok(['tokens', 'create', ...texts, '-k', ada.file])
+      await ok(['tokens', 'set-authority', mint, 'mint', vault.address, '--allow-programs', '-k', ada.file])
+      const wallets = Array.from({ length: 10 }, () => base58.encode(randomBytes(32)))
+      for (const owner of wallets) chain.airdrop(ataOf(owner, mint), 900_000n)
+      const list = cli.file('gifts.csv', `${wallets.map((wallet) => `${wallet},1`).join('\n')}\n`)
+      const give = ['tokens', 'mint', mint, '--from', list, '--allow-programs', ...by()]
+      const proposed = await ok(give)
+      expect(proposed.rows.length).toBeGreaterThan(1)
+      for (const id of firstIds(proposed)) await carryOut(id)
+      expect((await ok(['tokens', 'get', mint])).raw.supply).toBe('10000000')
+    },
+  )
 
   it('that lacks a row which waits is refused, so that nothing is proposed beside it', async () => {
     const journal = `${join(cli.home, 'nfts.csv')}.proposals.json`

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { hasInstruction, hasProgram } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 import { vaultOf } from './vault.ts'
 
@@ -101,7 +102,7 @@ describe.skipIf(lacks)('A position of the vault of a multisig', () => {
     expect((await lamports()) - had).toBe(BigInt(removed.amount_b))
   })
 
-  it('is vested and locked, and sent back only by the multisig', async () => {
+  itInSoak('is vested and locked, and sent back only by the multisig', async () => {
     const vested = await carryOut(act('vest', '--liquidity', '1000000', ...HOURS))
     expect(await held()).toMatchObject({ vesting_liquidity: vested.vested_liquidity, schedule: { periods: 2 } })
     await carryOut(act('lock', '--liquidity', '7000'))

@@ -4,6 +4,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { vaultAddress } from '../../src/solana/squads/index.ts'
 import { mapped } from '../support/mapped.ts'
 import { hasProgram, quickProgramsDir } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { commandLine } from './command-line.ts'
 
 const lacks = [PROGRAMS.squads, PROGRAMS.tokenMetadata, PROGRAMS.lock, PROGRAMS.core].some(({ id }) => !hasProgram(id))
@@ -11,7 +12,7 @@ const cli = commandLine()
 const [ada, ben, cy] = mapped(['ada', 'ben', 'cy'], (name) => cli.keypair(`${name}.json`))
 const ok = (args: readonly string[]) => cli.json([...args])
 
-describe.skipIf(lacks)('A multisig by command line', () => {
+describe.skipIf(lacks)('A multisig by command line', { tags: 'sampled' }, () => {
   const world = { multisig: '', vault: '', mint: '', proposal: '' }
 
   beforeAll(async () => {
@@ -78,7 +79,7 @@ describe.skipIf(lacks)('A multisig by command line', () => {
     expect((await cli.svc(claim, { env: { SVC_SQUADS: world.multisig } })).exitCode).toBe(2)
   })
 
-  it('moves what a vault without SOL holds, because the member who executes it pays the fee', async () => {
+  itInSoak('moves what a vault without SOL holds, because the member who executes it pays the fee', async () => {
     const poor = `${world.multisig}:2`
     const poorVault = vaultAddress(world.multisig, 2)
     const transfer = ['tokens', 'transfer', world.mint]
@@ -101,7 +102,7 @@ describe.skipIf(lacks)('A multisig by command line', () => {
     expect((await ok(['wallet', 'balance', poorVault])).lamports).toBe('0')
   })
 
-  it('is refused as the receiver of anything, with the address of its vault, whatever is allowed', async () => {
+  itInSoak('is refused as the receiver of anything, with the address of its vault, whatever is allowed', async () => {
     const { multisig, vault, mint } = world
     const list = cli.file('lost.csv', `wallet,amount\n${multisig},1\n`)
     const more = ['--allow-programs', '-k', ada.file, '--yes']
@@ -122,7 +123,7 @@ describe.skipIf(lacks)('A multisig by command line', () => {
     }
   })
 
-  it('is found by the address of its vault, which a proposal or the setting has made known', async () => {
+  itInSoak('is found by the address of its vault, which a proposal or the setting has made known', async () => {
     const { multisig, vault, mint } = world
     const third = vaultAddress(multisig, 2)
     const proposed = async (squads: string, env = {}) => {
@@ -149,7 +150,7 @@ describe.skipIf(lacks)('A multisig by command line', () => {
     expect(shown.address).toBe(other.multisig)
   })
 
-  it('keeps the SOL of the vault with --guard-inside, which any other spend of it blocks', async () => {
+  itInSoak('keeps the SOL of the vault with --guard-inside, which any other spend of it blocks', async () => {
     const send = (...more: string[]) => ['wallet', 'send', ben.address, '0.5', ...more, '-k', ada.file]
     const propose = async (...more: string[]) =>
       (await ok(send('--squads', world.multisig, '--yes', ...more))).proposal as string

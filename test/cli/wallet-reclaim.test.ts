@@ -7,7 +7,7 @@ import { openParts } from '../../src/localnet/opening.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { EXCESS, oldAccounts } from '../support/old-accounts.ts'
 import { quickProgramsDir } from '../support/programs.ts'
-import { runs } from '../support/runs.ts'
+import { itInSoak, runs } from '../support/runs.ts'
 import { SOL } from '../support/wallets.ts'
 import { commandLine } from './command-line.ts'
 import { type Served, serveHere } from './served.ts'
@@ -90,7 +90,7 @@ describe('svc wallet reclaim', () => {
     expect(names.filter((name: string) => name === 'withdrawExcessLamports')).toHaveLength(8)
   })
 
-  it('with --signed reclaims the rent of the platform wallet, within its policy and in the ledger', async () => {
+  itInSoak('with --signed reclaims the rent of the platform wallet, within its policy and in the ledger', async () => {
     const { address } = wallets.platform
     const refused = await cli.svc(['wallet', 'reclaim', '--signed', '--yes'])
     expect([refused.exitCode, refused.stderr]).toEqual([

@@ -14,6 +14,7 @@ import { isoOf, locksOn } from '../support/locks.ts'
 import { web3Over } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
 import { TOKEN_ACCOUNT_RENT } from '../support/rent.ts'
+import { itInSoak } from '../support/runs.ts'
 import { callingProgram, idleProgram, putProgram } from '../support/sbf-program.ts'
 import { sharedService } from '../support/service.ts'
 import { addressOf, SOL, signWith, someAddress } from '../support/wallets.ts'
@@ -147,7 +148,7 @@ function replacing(chain: LocalChain, id: string) {
 }
 
 describe.skipIf(lacking.length > 0)(`a transaction ${needs}`, () => {
-  it('that buys an exact amount for a vault pays no more for it after others have bought', async () => {
+  itInSoak('that buys an exact amount for a vault pays no more for it after others have bought', async () => {
     const found = await losses(async () => {
       const { chain, mover, address, build } = await curve()
       const { member, vault, execution } = await vaultOn(chain)
@@ -172,7 +173,7 @@ describe.skipIf(lacking.length > 0)(`a transaction ${needs}`, () => {
     expect(found.saved).toBe(0n)
   })
 
-  it('that calls a transfer hook for a vault pays nothing more when the hook turns', async () => {
+  itInSoak('that calls a transfer hook for a vault pays nothing more when the hook turns', async () => {
     const found = await losses(hooked)
     expect([found.usual, found.robbed, found.saved]).toEqual([0n, SOL, 0n])
   })

@@ -36,7 +36,7 @@ describe.skipIf(lacking.length > 0)(`random acts (needs ${lacking.map(({ name })
     }
     const acts = await openGuardedActs({ chain: await service.services.chain.local(), ask, random, partner })
     const costs: ActCost[] = []
-    const count = runs(60, 500)
+    const count = runs(25, 500)
     for (let i = 0; i < count; i++) {
       // Each kind at least once.
       const kind = acts.kinds[i] ?? random.pick(acts.kinds)

@@ -15,6 +15,7 @@ import { plainTransaction } from '../support/guarded-transactions.ts'
 import { IMAGE } from '../support/launches.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
+import { itInSoak } from '../support/runs.ts'
 import { addressOf, SOL, someAddress, walletOn } from '../support/wallets.ts'
 
 const NEEDED = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.lighthouse]
@@ -88,7 +89,7 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
     },
   )
 
-  it('required, a launch is guarded in one transaction of version 1 and in several of version 0', async () => {
+  itInSoak('required, a launch is guarded in one transaction of version 1 and in several of version 0', async () => {
     const { own, asked, guarded } = await opened('required')
     for (const [symbol, tx_version, count] of [
       ['ONE', 1, 1],
@@ -101,25 +102,28 @@ describe.skipIf(lacking.length > 0)('with the policy of guards', () => {
     }
   })
 
-  it('required, a launch is refused whole if the wallet could not lend the guards of the last transaction', async () => {
-    const { own, service, moving, guarded } = await opened('required')
-    const { chain } = await walletOn(service.services)
-    const wallet = chain.account(own)!
-    const launch = { creator: own, name: 'My Token', symbol: 'TWO', image: IMAGE, buy_amount: 0.25, mode: 'signed' }
-    const ask = async (lamports: bigint) => {
-      chain.setAccount(own, { ...wallet, lamports })
-      return (await moving(service.request('POST', '/v2/pools', { body: launch }))).json
-    }
-    const { error } = await ask(SOL / 4n)
-    expect(error.details).toMatchObject({ reason: 'insufficient_funds', wallet: own })
-    const needed = BigInt(error.details.needed)
-    expect((await ask(needed - 1n)).error.details.reason).toBe('insufficient_funds')
-    expect(chain.account(own)!.lamports).toBe(needed - 1n)
-    const { data } = await ask(needed)
-    expect(guarded(data.signatures)).toEqual([[own], [own]])
-  })
+  itInSoak(
+    'required, a launch is refused whole if the wallet could not lend the guards of the last transaction',
+    async () => {
+      const { own, service, moving, guarded } = await opened('required')
+      const { chain } = await walletOn(service.services)
+      const wallet = chain.account(own)!
+      const launch = { creator: own, name: 'My Token', symbol: 'TWO', image: IMAGE, buy_amount: 0.25, mode: 'signed' }
+      const ask = async (lamports: bigint) => {
+        chain.setAccount(own, { ...wallet, lamports })
+        return (await moving(service.request('POST', '/v2/pools', { body: launch }))).json
+      }
+      const { error } = await ask(SOL / 4n)
+      expect(error.details).toMatchObject({ reason: 'insufficient_funds', wallet: own })
+      const needed = BigInt(error.details.needed)
+      expect((await ask(needed - 1n)).error.details.reason).toBe('insufficient_funds')
+      expect(chain.account(own)!.lamports).toBe(needed - 1n)
+      const { data } = await ask(needed)
+      expect(guarded(data.signatures)).toEqual([[own], [own]])
+    },
+  )
 
-  it('required, a launch of several transactions that waited is guarded in each', async () => {
+  itInSoak('required, a launch of several transactions that waited is guarded in each', async () => {
     const { service, own, moving, guarded, extents } = await opened('required')
     const [person] = await approversOf(service, 1, { operations: ['pool.create'] })
     const launch = { creator: own, name: 'My Token', symbol: 'MTK', image: IMAGE, buy_amount: 0.25, mode: 'signed' }

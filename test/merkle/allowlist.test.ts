@@ -20,7 +20,7 @@ import { type CsvOptions, readCsv } from '../../src/merkle/csv.ts'
 import { issueLine, LeafLayoutError, MerkleInputError } from '../../src/merkle/errors.ts'
 import { createTreePool } from '../../src/merkle/pool.ts'
 import { hashFromHex, toHex } from '../../src/merkle/tree.ts'
-import { runs } from '../support/runs.ts'
+import { itInSoak, runs } from '../support/runs.ts'
 import { sha256, u64, walletOf } from './reference.ts'
 
 const [A, B, C] = [walletOf(1), walletOf(2), walletOf(3)]
@@ -298,7 +298,7 @@ describe('the tree of an allowlist', () => {
     )
   })
 
-  it('has proofs of 16 hashes in a list of 50,000, each from one piece', { tags: 'sampled' }, () => {
+  itInSoak('has proofs of 16 hashes in a list of 50,000, each from one piece', () => {
     const entries = entriesFor(50_000)
     const { root, proofs } = naiveTree(entries)
     const tree = allowlistTree(listOf(csvOf(entries)))

@@ -12,6 +12,7 @@ import { CONFIRMED, commandLine } from '../cli/command-line.ts'
 import { type Served, serveHere } from '../cli/served.ts'
 import { lacksDistributor } from '../support/airdrops.ts'
 import { hasProgram } from '../support/programs.ts'
+import { inSoak, itInSoak } from '../support/runs.ts'
 import { someAddress } from '../support/wallets.ts'
 
 const PUBLIC_URL = 'https://pay.example.com'
@@ -56,7 +57,7 @@ describe('a command with --qr', () => {
     expect(ran.stdout).toMatch(/LIFECYCLE +(confirmed|finalized)/)
   })
 
-  it('works for a token, whose mint is new in every transaction', async () => {
+  itInSoak('works for a token, whose mint is new in every transaction', async () => {
     const before = (await newest())?.id
     const texts = ['--name', 'Paid', '--symbol', 'PAID', '--uri', 'https://example.com/a.json', '--supply', '5']
     const args = ['tokens', 'create', ...texts, '--token-program', 'token2022', '--payer', wallet]
@@ -68,8 +69,9 @@ describe('a command with --qr', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg /)
   })
 
-  it.skipIf(lacksPrograms)(
+  it.skipIf(lacksPrograms || !inSoak)(
     'claims an airdrop, whose event comes once (needs the Jito merkle distributor and Token Metadata)',
+    { tags: 'sampled' },
     async () => {
       const owner = cli.keypair('owner.json')
       ;(await daemon.local()).airdrop(owner.address, 10_000_000_000n)

@@ -17,6 +17,7 @@ import { airdropsOn, claimBody, createBody, entriesFor } from '../support/airdro
 import { V1_CONFIG } from '../support/local-chain.ts'
 import { transfer } from '../support/local-chain-transactions.ts'
 import { IMAGE } from '../support/pool-platform.ts'
+import { itInSoak } from '../support/runs.ts'
 import { keyOf } from '../support/squads.ts'
 import { addressOf, lacksTreasury, SOL, sharedTreasury, type Treasury } from '../support/treasury.ts'
 import { signWith } from '../support/wallets.ts'
@@ -234,60 +235,63 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect(second.error?.details).toEqual({ reason: 'proposal_open', proposal: first.proposal.id })
   })
 
-  it('that cannot be tried when it is made is compared with its first trial, and never executed unseen', async () => {
-    const { service, chain, earningPool, vault, stranger, approver, post, put, a, b, follow, step, ask } = at
-    const { store } = service.services
-    const rowOf = (id: string) => store.db.selectFrom('proposals').selectAll().where('id', '=', id).executeTakeFirst()
-    /** A purchase with a payment that the vault cannot make yet. */
-    const unpayable = async (pool: string) => {
-      const order = { payer: vault, side: 'buy', amount: String(SOL), slippage_bps: 5_000, approver: approver() }
-      const bought = (await post(`/v2/pools/${pool}/swaps`, order)).proposal
-      const { stored_message } = (await rowOf(bought.id))!
-      const payer = { publicKey: keyOf(vault) } as Keypair
-      const payment = transfer(payer, stranger.publicKey, Number(at.lamports(vault) + 100n * SOL))
-      const message = new TransactionMessage({
-        payerKey: keyOf(vault),
-        recentBlockhash: PublicKey.default.toBase58(),
-        instructions: [...(await innerInstructions(unpackMessage(stored_message!))), payment],
-      })
-      const transaction = Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize())
-      const { proposal } = await post('/v2/proposals', {
-        approver: approver(),
-        transaction: transaction.toString('base64'),
-      })
-      put(proposal, a)
+  itInSoak(
+    'that cannot be tried when it is made is compared with its first trial, and never executed unseen',
+    async () => {
+      const { service, chain, earningPool, vault, stranger, approver, post, put, a, b, follow, step, ask } = at
+      const { store } = service.services
+      const rowOf = (id: string) => store.db.selectFrom('proposals').selectAll().where('id', '=', id).executeTakeFirst()
+      /** A purchase with a payment that the vault cannot make yet. */
+      const unpayable = async (pool: string) => {
+        const order = { payer: vault, side: 'buy', amount: String(SOL), slippage_bps: 5_000, approver: approver() }
+        const bought = (await post(`/v2/pools/${pool}/swaps`, order)).proposal
+        const { stored_message } = (await rowOf(bought.id))!
+        const payer = { publicKey: keyOf(vault) } as Keypair
+        const payment = transfer(payer, stranger.publicKey, Number(at.lamports(vault) + 100n * SOL))
+        const message = new TransactionMessage({
+          payerKey: keyOf(vault),
+          recentBlockhash: PublicKey.default.toBase58(),
+          instructions: [...(await innerInstructions(unpackMessage(stored_message!))), payment],
+        })
+        const transaction = Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize())
+        const { proposal } = await post('/v2/proposals', {
+          approver: approver(),
+          transaction: transaction.toString('base64'),
+        })
+        put(proposal, a)
+        await follow()
+        expect((await ask('GET', `/v2/proposals/${proposal.id}/forecast`)).data.failed).not.toBeNull()
+        expect((await rowOf(proposal.id))?.forecast_json).toBeNull()
+        return proposal
+      }
+
+      const { pool, trade } = await earningPool()
+      const { id, transaction_index: index } = await unpayable(pool)
+      for (const by of [a, b]) at.foreignVote(index, by, 'proposalApprove')
       await follow()
-      expect((await ask('GET', `/v2/proposals/${proposal.id}/forecast`)).data.failed).not.toBeNull()
-      expect((await rowOf(proposal.id))?.forecast_json).toBeNull()
-      return proposal
-    }
+      chain.airdrop(vault, 1_000n * SOL)
+      expect(await refused('executions', id, a)).toMatchObject({
+        ...{ status: 400, message: expect.stringContaining(`svc proposals show ${id}`) },
+        details: {
+          reason: 'not_seen',
+          balance_changes: expect.arrayContaining([expect.objectContaining({ address: vault })]),
+        },
+      })
+      // It would get fewer tokens, though not fewer than the purchase permits.
+      await trade()
+      expect(await refused('executions', id, a)).toMatchObject({ status: 400, details: { reason: 'changed' } })
 
-    const { pool, trade } = await earningPool()
-    const { id, transaction_index: index } = await unpayable(pool)
-    for (const by of [a, b]) at.foreignVote(index, by, 'proposalApprove')
-    await follow()
-    chain.airdrop(vault, 1_000n * SOL)
-    expect(await refused('executions', id, a)).toMatchObject({
-      ...{ status: 400, message: expect.stringContaining(`svc proposals show ${id}`) },
-      details: {
-        reason: 'not_seen',
-        balance_changes: expect.arrayContaining([expect.objectContaining({ address: vault })]),
-      },
-    })
-    // It would get fewer tokens, though not fewer than the purchase permits.
-    await trade()
-    expect(await refused('executions', id, a)).toMatchObject({ status: 400, details: { reason: 'changed' } })
-
-    const { pool: second } = await earningPool()
-    const approved = await unpayable(second)
-    await step('approvals', approved.id, a)
-    expect((await rowOf(approved.id))?.forecast_json).toBeNull()
-    chain.airdrop(vault, 2_000n * SOL)
-    await step('approvals', approved.id, b)
-    expect((await rowOf(approved.id))?.forecast_json).not.toBeNull()
-    await step('executions', approved.id, a)
-    expect(await at.proposalOf(approved.id)).toMatchObject({ status: 'executed' })
-  })
+      const { pool: second } = await earningPool()
+      const approved = await unpayable(second)
+      await step('approvals', approved.id, a)
+      expect((await rowOf(approved.id))?.forecast_json).toBeNull()
+      chain.airdrop(vault, 2_000n * SOL)
+      await step('approvals', approved.id, b)
+      expect((await rowOf(approved.id))?.forecast_json).not.toBeNull()
+      await step('executions', approved.id, a)
+      expect(await at.proposalOf(approved.id)).toMatchObject({ status: 'executed' })
+    },
+  )
 
   it('of a revocation is recorded with its event', async () => {
     const { vault, post, approver, put, a, follow, carryOut, events, ask } = at
@@ -456,7 +460,7 @@ describe.skipIf(lacksTreasury)(`a proposal${lacksTreasury}`, () => {
     expect(await at.proposalOf(id)).toMatchObject({ status: 'executed' })
   })
 
-  it('of each of three airdrops in a row, and of a withdrawal, moves every token once', async () => {
+  itInSoak('of each of three airdrops in a row, and of a withdrawal, moves every token once', async () => {
     const { service, vault, post, approver, put, a, follow, carryOut, proposalOf, multisig } = at
     const all = await airdropsOn(service)
     const mint = all.mintFor(vault, 10_000n)

@@ -10,6 +10,7 @@ import { approversOf } from '../support/approvers.ts'
 import { type ListedRaise, listedRaise, MAXIMUM } from '../support/listed-raises.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { lacksPresale, type RaiseWish } from '../support/raises.ts'
+import { itInSoak } from '../support/runs.ts'
 import { ORIGIN, startService } from '../support/service.ts'
 import { addressOf } from '../support/wallets.ts'
 
@@ -110,7 +111,7 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
     ])
   })
 
-  it('lets a wallet of two rounds buy up to the cap of each, with a proof of each', async () => {
+  itInSoak('lets a wallet of two rounds buy up to the cap of each, with a proof of each', async () => {
     const it = await make()
     const buyer = it.buyer(0)
     const wallet = addressOf(buyer.key)
@@ -145,7 +146,7 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
     expect(it.join(buyer, told)).toBe(INVALID_PROOF)
   })
 
-  it('takes no cap that the program would refuse', async () => {
+  itInSoak('takes no cap that the program would refuse', async () => {
     const it = await make()
     expect((await refused(it.store([entry(A, MAXIMUM + 1n)]))).message).toBe(
       `entries: the cap 1000001 (raw units) of ${A} in round 1 is above 1000000, the most that the raise takes: lower it`,
@@ -236,7 +237,7 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
     expect((await it.store([entry(A, 5), entry(C, 5)], owner)).status).toBe(201)
   })
 
-  it('can go back to the opened list while the longer one is not open', async () => {
+  itInSoak('can go back to the opened list while the longer one is not open', async () => {
     const it = await make()
     const first = [entry(A, 5)]
     await it.store(first)
@@ -248,7 +249,7 @@ describe.skipIf(lacksPresale !== '')(`the allowlist of a raise ${lacksPresale}`,
     expect((await refused(it.opening())).details).toMatchObject({ reason: 'already_open', root_version: 0 })
   })
 
-  it('is one of two that are stored at the same time, and whole', async () => {
+  itInSoak('is one of two that are stored at the same time, and whole', async () => {
     const it = await make()
     const lists = [[entry(A, 5)], [entry(B, 6), entry(C, 7)]]
     const answers = await Promise.all(lists.map((entries) => it.store(entries)))
@@ -313,7 +314,7 @@ describe.skipIf(lacksPresale !== '')(`the opening of a raise ${lacksPresale}`, (
     expect((await it.opening({ url: `https://a.example/${'x'.repeat(240)}` })).status).toBe(400)
   })
 
-  it('writes another URL in place of the first, and says when nothing is left to do', async () => {
+  itInSoak('writes another URL in place of the first, and says when nothing is left to do', async () => {
     const it = await make()
     await it.store([entry(A, 5)])
     await it.open({ url: URL })
@@ -348,7 +349,7 @@ describe.skipIf(lacksPresale !== '')(`the opening of a raise ${lacksPresale}`, (
     expect(await it.open()).toMatchObject({ root_version: 1 })
   })
 
-  it('is signed by the platform wallet, if it is the creator and its policy permits', async () => {
+  itInSoak('is signed by the platform wallet, if it is the creator and its policy permits', async () => {
     const service = await startPlatform(GENEROUS)
     const host = { local: () => service.services.chain.local(), request: service.request, visit: fetch }
     const it = await listedRaise({ ...host, creator: service.wallet })

@@ -24,6 +24,7 @@ import {
 } from '../support/new-raises.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { sdk } from '../support/raises.ts'
+import { itInSoak } from '../support/runs.ts'
 import { startService } from '../support/service.ts'
 import { keyOf } from '../support/squads.ts'
 import { lacksTreasury, sharedTreasury, type Treasury } from '../support/treasury.ts'
@@ -130,7 +131,7 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     expect((await it.create(free)).warnings.join()).toContain('Each round sells all of its tokens for any deposit')
   })
 
-  it('of five rounds has the terms of the last build, and none while an earlier one can land', async () => {
+  itInSoak('of five rounds has the terms of the last build, and none while an earlier one can land', async () => {
     const it = await raisesOn(await startService())
     const planned = rounds(5, { pool: POOL, ends_at: isoOf(it.now() + HOUR) })
     const { id } = await it.build(planned)
@@ -144,7 +145,7 @@ describe.skipIf(lacksPresale !== '')(`a new raise ${lacksPresale}`, () => {
     expect(await it.rows()).toMatchObject([{ id, pool_json: expect.stringContaining('"fee_bps":200') }])
   })
 
-  it('of five rounds does not take an address whose price somebody else has written', async () => {
+  itInSoak('of five rounds does not take an address whose price somebody else has written', async () => {
     const it = await raisesOn(await startService())
     const { id } = await it.build(rounds(5))
     const stranger = it.recipient
@@ -306,7 +307,7 @@ describe.skipIf(lacksPresale !== '')(`a raise of the platform wallet ${lacksPres
     expect(five.json.error.message).toContain('send tx_version 1, or fewer rounds')
   })
 
-  it('that waits for people has its row once it is signed, and is checked again before', async () => {
+  itInSoak('that waits for people has its row once it is signed, and is checked again before', async () => {
     const limit = (mint: string) => ({ mint, per_transaction: '5000000000000', per_day: '50000000000000' })
     const it = await platform()
     await it.service.request('PATCH', '/v2/signer/policy', { body: { tokens: [limit(it.mint)] } })
@@ -330,7 +331,7 @@ describe.skipIf(lacksPresale !== '')(`a raise of the platform wallet ${lacksPres
     expect(await it.rows()).toHaveLength(1)
   })
 
-  it('has no other creator, and no worker settles a raise of others', async () => {
+  itInSoak('has no other creator, and no worker settles a raise of others', async () => {
     const it = await platform()
     const other = addressOf(Keypair.generate())
     await it.expectRefused(

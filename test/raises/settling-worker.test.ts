@@ -7,6 +7,7 @@ import { findRaise, updateRaise } from '../../src/store/resources/raises.ts'
 import { HAS_DAMM_V2 } from '../support/damm-v2.ts'
 import { FIXED, HOUR, isoOf, lacksPresale, raisesOn } from '../support/new-raises.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
+import { itInSoak } from '../support/runs.ts'
 import { POOL, settlementsOn } from '../support/settled-raises.ts'
 import { addressOf, SOL } from '../support/wallets.ts'
 
@@ -92,7 +93,7 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     expect(raises.wrapped(raises.wallet.publicKey)).toBeGreaterThan(SOL - 1_000n)
   })
 
-  it('plans no pool for a pair that has one', async () => {
+  itInSoak('plans no pool for a pair that has one', async () => {
     const raises = await platformRaises()
     const { id } = await raises.create({ pool: POOL })
     raises.buy(id, 2n * SOL)
@@ -134,7 +135,7 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     expect(await waiting()).toEqual([])
   })
 
-  it('opens the pool if the policy lists the owners of the vaults, of raises and of pools', async () => {
+  itInSoak('opens the pool if the policy lists the owners of the vaults, of raises and of pools', async () => {
     const raises = await platformRaises()
     const list = (destinations: string[] | null) =>
       raises.service.request('PATCH', '/v2/signer/policy', { body: { destinations } })
@@ -192,37 +193,40 @@ describe.skipIf(lacks !== '')(`the worker of raises ${lacks}`, () => {
     expect(await raises.listed()).toMatchObject({ id, state: 'completed', withdrawn: false })
   })
 
-  it('builds nothing on a reading that is older than its last transaction, and again after one that failed', async () => {
-    const raises = await platformRaises()
-    const { id } = await raises.create({})
-    raises.buy(id, 5n * SOL)
-    raises.end(id)
-    for (let i = 0; i < 3; i++) await raises.round(60)
-    const { services } = raises.service
-    const { store } = services
-    const signed = (await raises.settlements()).length
-    await store.write((tx) => updateRaise(tx, id, { next_check_at: services.clock.now() }))
-    const row = async () => (await findRaise(store.db, id))!
-    await settleOwnRaise(services, await row(), { slot: 0 })
-    expect(await row()).toMatchObject({ settle_error: null, settle_failures: 0 })
-    const { signature } = (await raises.settlements()).at(-1)!
-    const failed = { lifecycle: 'failed' } as const
-    await store.write((tx) => tx.updateTable('transactions').set(failed).where('signature', '=', signature).execute())
-    await settleOwnRaise(services, await row(), { slot: 10 ** 9 })
-    expect(await row()).toMatchObject({ settle_failures: 1, settle_signing: null })
-    expect((await row()).settle_error).toContain(`svc tx get ${signature}`)
-    expect((await row()).next_check_at).toBe(services.clock.now() + 10_000)
-    // What the failed one should have done is done: nothing is signed for it.
-    await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
-    expect((await row()).next_check_at).toBe(services.clock.now() + 20_000)
-    expect((await raises.settlements()).length).toBe(signed)
-    // What is refused for weeks is tried about once a day.
-    await store.write((tx) => updateRaise(tx, id, { settle_failures: 40 }))
-    await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
-    expect((await row()).next_check_at).toBe(services.clock.now() + 81_920_000)
-    const ends_at = services.clock.now() + 60_000
-    await store.write((tx) => updateRaise(tx, id, { ends_at }))
-    await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
-    expect((await row()).next_check_at).toBe(ends_at)
-  })
+  itInSoak(
+    'builds nothing on a reading that is older than its last transaction, and again after one that failed',
+    async () => {
+      const raises = await platformRaises()
+      const { id } = await raises.create({})
+      raises.buy(id, 5n * SOL)
+      raises.end(id)
+      for (let i = 0; i < 3; i++) await raises.round(60)
+      const { services } = raises.service
+      const { store } = services
+      const signed = (await raises.settlements()).length
+      await store.write((tx) => updateRaise(tx, id, { next_check_at: services.clock.now() }))
+      const row = async () => (await findRaise(store.db, id))!
+      await settleOwnRaise(services, await row(), { slot: 0 })
+      expect(await row()).toMatchObject({ settle_error: null, settle_failures: 0 })
+      const { signature } = (await raises.settlements()).at(-1)!
+      const failed = { lifecycle: 'failed' } as const
+      await store.write((tx) => tx.updateTable('transactions').set(failed).where('signature', '=', signature).execute())
+      await settleOwnRaise(services, await row(), { slot: 10 ** 9 })
+      expect(await row()).toMatchObject({ settle_failures: 1, settle_signing: null })
+      expect((await row()).settle_error).toContain(`svc tx get ${signature}`)
+      expect((await row()).next_check_at).toBe(services.clock.now() + 10_000)
+      // What the failed one should have done is done: nothing is signed for it.
+      await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
+      expect((await row()).next_check_at).toBe(services.clock.now() + 20_000)
+      expect((await raises.settlements()).length).toBe(signed)
+      // What is refused for weeks is tried about once a day.
+      await store.write((tx) => updateRaise(tx, id, { settle_failures: 40 }))
+      await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
+      expect((await row()).next_check_at).toBe(services.clock.now() + 81_920_000)
+      const ends_at = services.clock.now() + 60_000
+      await store.write((tx) => updateRaise(tx, id, { ends_at }))
+      await expect(settleOwnRaise(services, await row(), { slot: 10 ** 9 })).rejects.toThrow('is settled')
+      expect((await row()).next_check_at).toBe(ends_at)
+    },
+  )
 })

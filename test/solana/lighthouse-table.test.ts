@@ -15,6 +15,7 @@ import type { PlainInstruction } from '../../src/solana/programs/table.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { plainTransaction, putTokens } from '../support/guarded-transactions.ts'
 import { hasProgram, PROGRAMS_DIR, SOL, sharedTestChain, someone } from '../support/local-chain.ts'
+import { runs } from '../support/runs.ts'
 
 /** The instructions in the order of their numbers, with their accounts; `s` signs and `w` is written. */
 const INSTRUCTIONS = [
@@ -155,34 +156,38 @@ function partsOf(text: string): string[] {
 describe('an instruction of Lighthouse', () => {
   const accounts = ['A', 'B', 'C', 'D', 'E'].map(() => someone().toBase58())
 
-  it.each(rows)('%s is read as it was written, and says every value of it', (name, [, , fields]) => {
-    const args = fc.record(
-      Object.fromEntries(
-        fields!
-          .split(' ')
-          .map((field) => field.split(/:(.*)/s) as [string, string])
-          .map(([own, type]) => [own, valuesOf(type)]),
-      ),
-    )
-    fc.assert(
-      fc.property(args, (values) => {
-        const data = LIGHTHOUSE.data(name, values as never)
-        expect(LIGHTHOUSE.argsOf(name, data)).toEqual(values)
-        const { instruction, args: said, rest } = describeInstruction(LIGHTHOUSE.id, accounts, data)
-        expect([instruction, said.map((arg) => arg.name), rest]).toEqual([name, Object.keys(values), ''])
-        const found = conditionsOf({ program: LIGHTHOUSE.id, accounts, data })
-        const all = (values.assertions ?? (values.assertion === undefined ? [] : [values.assertion])) as unknown[]
-        expect(found).toHaveLength(all.length)
-        for (const words of found.map(conditionWords)) {
-          expect(words).toMatch(/^([a-z0-9 ]+ of \S+|\S+ is the associated account)/)
-          expect(words).not.toMatch(/undefined|null|\[object/)
-        }
-      }),
-      { numRuns: 60 },
-    )
-  })
+  it.each(rows)(
+    '%s is read as it was written, and says every value of it',
+    { tags: 'sampled' },
+    (name, [, , fields]) => {
+      const args = fc.record(
+        Object.fromEntries(
+          fields!
+            .split(' ')
+            .map((field) => field.split(/:(.*)/s) as [string, string])
+            .map(([own, type]) => [own, valuesOf(type)]),
+        ),
+      )
+      fc.assert(
+        fc.property(args, (values) => {
+          const data = LIGHTHOUSE.data(name, values as never)
+          expect(LIGHTHOUSE.argsOf(name, data)).toEqual(values)
+          const { instruction, args: said, rest } = describeInstruction(LIGHTHOUSE.id, accounts, data)
+          expect([instruction, said.map((arg) => arg.name), rest]).toEqual([name, Object.keys(values), ''])
+          const found = conditionsOf({ program: LIGHTHOUSE.id, accounts, data })
+          const all = (values.assertions ?? (values.assertion === undefined ? [] : [values.assertion])) as unknown[]
+          expect(found).toHaveLength(all.length)
+          for (const words of found.map(conditionWords)) {
+            expect(words).toMatch(/^([a-z0-9 ]+ of \S+|\S+ is the associated account)/)
+            expect(words).not.toMatch(/undefined|null|\[object/)
+          }
+        }),
+        { numRuns: runs(20, 60) },
+      )
+    },
+  )
 
-  it('of arbitrary bytes is described whole or not at all', () => {
+  it('of arbitrary bytes is described whole or not at all', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20 }), fc.uint8Array({ maxLength: 120 }), (number, bytes) => {
         const data = Buffer.concat([Buffer.of(number), bytes])
@@ -191,11 +196,11 @@ describe('an instruction of Lighthouse', () => {
         const [conditions = []] = conditionTexts(accounts[0]!, [one])
         if (rest !== '') expect(conditions).toEqual([])
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500, 2_000) },
     )
   })
 
-  it('among guards with a changed byte is described and explained without a throw', () => {
+  it('among guards with a changed byte is described and explained without a throw', { tags: 'sampled' }, () => {
     const payer = accounts[0]!
     const guards: Guard[] = [
       { kind: 'wallet', address: payer, change: -5n },
@@ -226,7 +231,7 @@ describe('an instruction of Lighthouse', () => {
         const { message } = explainTransactionError({ InstructionError: [index, { Custom: code }] }, context)
         expect(message).not.toMatch(/undefined|null|NaN/)
       }),
-      { numRuns: 400 },
+      { numRuns: runs(100, 400) },
     )
   })
 
