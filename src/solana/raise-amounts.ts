@@ -4,6 +4,7 @@
  */
 import { ratioText } from './amounts.ts'
 import { type LiveRound, type Raise, type RaiseEscrow, raiseStateAt } from './raises.ts'
+import { vestedAt } from './unlock-schedule.ts'
 
 // Prices.
 
@@ -11,8 +12,8 @@ import { type LiveRound, type Raise, type RaiseEscrow, raiseStateAt } from './ra
 export const PRICE_ONE = 1n << 64n
 const U128 = 1n << 128n
 const WHOLE = 10_000n
-const min = (...values: bigint[]): bigint => values.reduce((least, each) => (each < least ? each : least))
-const ceil = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
+/** Rounds up. */
+export const dividedUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
 
 /** Decimals of the token and of what is paid for it. */
 export interface RaiseDecimals {
@@ -28,7 +29,7 @@ export function priceOfText(text: string, decimals: RaiseDecimals): bigint | nul
   const [, whole = '', fraction = ''] = /^(\d{1,30})(?:\.(\d{1,30}))?$/.exec(text) ?? []
   if (whole === '') return null
   const above = BigInt(whole + fraction) * PRICE_ONE * 10n ** BigInt(decimals.quote)
-  const price = ceil(above, 10n ** BigInt(fraction.length + decimals.token))
+  const price = dividedUp(above, 10n ** BigInt(fraction.length + decimals.token))
   return price > 0n && price < U128 ? price : null
 }
 
@@ -63,7 +64,7 @@ export function roundOf(raise: Pick<Raise, 'rounds'>, round: number): LiveRound 
 /** Tokens that an amount buys at a fixed price. */
 export const tokensAt = (price: bigint, quote: bigint): bigint => (quote * PRICE_ONE) / price
 /** What these tokens cost at a fixed price. */
-export const costOf = (price: bigint, tokens: bigint): bigint => ceil(tokens * price, PRICE_ONE)
+export const costOf = (price: bigint, tokens: bigint): bigint => dividedUp(tokens * price, PRICE_ONE)
 
 /** The part of an amount that a deposit or a withdrawal moves: at a fixed price, what whole units of the token cost. */
 export const wholePart = (price: bigint | null, quote: bigint): bigint =>
@@ -84,7 +85,7 @@ export function soldFor(price: bigint | null, { supply, deposited }: Pick<LiveRo
 }
 
 /** Fee on top of a deposit. It is rounded up. */
-export const feeOnTop = (amount: bigint, bps: number): bigint => ceil(amount * WHOLE, WHOLE - BigInt(bps)) - amount
+export const feeOnTop = (amount: bigint, bps: number): bigint => dividedUp(amount * WHOLE, WHOLE - BigInt(bps)) - amount
 
 /** What a buyer has in a round: the part of an escrow that counts. */
 type OwnDeposit = Pick<RaiseEscrow, 'round' | 'deposited' | 'fees' | 'claimed' | 'isRefunded'>
@@ -94,7 +95,7 @@ type Sale = Pick<Raise, 'price' | 'rounds'>
 export function tokensOf(raise: Sale, own: Pick<OwnDeposit, 'round' | 'deposited'>, more = 0n): bigint {
   const of = roundOf(raise, own.round)
   const deposited = of.deposited + more
-  return deposited === 0n ? 0n : (soldFor(raise.price, { ...of, deposited }) * (own.deposited + more)) / deposited
+  return partOf(soldFor(raise.price, { ...of, deposited }), own.deposited + more, deposited)
 }
 
 // Deposits and withdrawals.
@@ -173,15 +174,15 @@ interface Refund {
 }
 const NOTHING: Refund = { deposit: 0n, fee: 0n }
 
+const partOf = (amount: bigint, own: bigint, all: bigint): bigint => (all === 0n ? 0n : (amount * own) / all)
+
 /** What a round of a pro rata raise returns: its part of what exceeds the maximum, and the fee on it. */
 function refundOfRound(raise: Pick<Raise, 'mode' | 'deposited' | 'maximum'>, of: LiveRound): Refund {
   const excess = raise.mode === 'pro_rata' ? raise.deposited - raise.maximum : 0n
-  if (excess <= 0n || of.deposited === 0n) return NOTHING
-  const deposit = (excess * of.deposited) / raise.deposited
-  return { deposit, fee: (of.fees * deposit) / of.deposited }
+  if (excess <= 0n) return NOTHING
+  const deposit = partOf(excess, of.deposited, raise.deposited)
+  return { deposit, fee: partOf(of.fees, deposit, of.deposited) }
 }
-
-const partOf = (amount: bigint, own: bigint, all: bigint): bigint => (all === 0n ? 0n : (amount * own) / all)
 
 /** What a refund pays now: all with its fee if the raise failed, or the part beyond the maximum of a pro rata raise. */
 export function refundableNow(raise: Raise, own: OwnDeposit, at: bigint): Refund {
@@ -202,35 +203,32 @@ export interface Release {
 }
 
 /** What a round sells: the part that is released at once, and the rest. */
-function soldParts(raise: Sale & Pick<Raise, 'releaseBps'>, round: number): { atOnce: bigint; later: bigint } {
+function soldParts(raise: Raise, round: number): Release[] {
   const sold = soldFor(raise.price, roundOf(raise, round))
   const atOnce = (sold * BigInt(raise.releaseBps)) / WHOLE
-  return { atOnce, later: sold - atOnce }
+  return [
+    { from: raise.releaseAt, until: raise.releaseAt, tokens: atOnce },
+    { from: raise.vestingStartsAt, until: raise.vestingEndsAt, tokens: sold - atOnce },
+  ]
 }
 
 /** When the tokens of a deposit are released, in order. Each part is rounded down, so they may lack a unit of the whole. */
-export function releasesOf(raise: Raise, own: Pick<OwnDeposit, 'round' | 'deposited'>): Release[] {
-  const { atOnce, later } = soldParts(raise, own.round)
-  const parts = [
-    { from: raise.releaseAt, until: raise.releaseAt, tokens: shareOf(raise, own, atOnce) },
-    { from: raise.vestingStartsAt, until: raise.vestingEndsAt, tokens: shareOf(raise, own, later) },
-  ]
-  return parts.filter(({ tokens }) => tokens > 0n).sort((a, b) => Number(a.from - b.from))
-}
+export const releasesOf = (raise: Raise, own: Pick<OwnDeposit, 'round' | 'deposited'>): Release[] =>
+  soldParts(raise, own.round)
+    .map((part) => ({ ...part, tokens: shareOf(raise, own, part.tokens) }))
+    .filter(({ tokens }) => tokens > 0n)
+    .sort((a, b) => Number(a.from - b.from))
 
 /** The part of a round's tokens that falls to a deposit in it. */
 const shareOf = (raise: Sale, own: Pick<OwnDeposit, 'round' | 'deposited'>, tokens: bigint): bigint =>
   partOf(tokens, own.deposited, roundOf(raise, own.round).deposited)
 
 /** Tokens of a deposit that a completed raise has released at a time, with those that were claimed. */
-function releasedAt(raise: Raise, own: OwnDeposit, at: bigint): bigint {
-  const { atOnce, later } = soldParts(raise, own.round)
-  const released = at >= raise.releaseAt ? shareOf(raise, own, atOnce) : 0n
-  if (at < raise.vestingStartsAt) return released
-  const passed = min(at - raise.vestingStartsAt, raise.vestingSeconds)
-  const vested = raise.vestingSeconds === 0n ? later : (later * passed) / raise.vestingSeconds
-  return released + shareOf(raise, own, vested)
-}
+const releasedAt = (raise: Raise, own: OwnDeposit, at: bigint): bigint =>
+  soldParts(raise, own.round).reduce((sum, { from, until, tokens }) => {
+    const released = vestedAt({ startsAt: from, endsAt: until }, tokens, at)
+    return sum + shareOf(raise, own, released)
+  }, 0n)
 
 export interface Claimable {
   /** Tokens of the deposit in the end. Before the end of the raise, what they would be if it ended as it is. */
@@ -290,7 +288,7 @@ export function creatorGains(
   if (raise.deposited < raise.minimum) return { raised: 0n, fees: 0n, returned: raise.supply, unsold: 0n }
   const sum = (of: (round: LiveRound) => bigint) => raise.rounds.reduce((all, round) => all + of(round), 0n)
   return {
-    raised: min(raise.deposited, raise.maximum),
+    raised: raise.deposited < raise.maximum ? raise.deposited : raise.maximum,
     fees: raise.fees - sum((round) => refundOfRound(raise, round).fee),
     returned: 0n,
     unsold: raise.supply - sum((round) => soldFor(raise.price, round)),

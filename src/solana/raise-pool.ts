@@ -1,5 +1,5 @@
 /** The pool that opens with a raise's money: at which price, what goes in, what is locked, and what stays with the creator. */
-import { creatorGains, PRICE_ONE } from './raise-amounts.ts'
+import { creatorGains, dividedUp, PRICE_ONE } from './raise-amounts.ts'
 import type { RaiseTerms } from './raises.ts'
 import { squareRoot } from './square-root.ts'
 import type { TransferFee } from './token-extensions.ts'
@@ -155,5 +155,3 @@ function partOf(
     tokens: sentFor(fee, tokens),
   }
 }
-
-const dividedUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by

@@ -1,5 +1,5 @@
 /** The terms of a new raise, as they follow from the fields of its request. */
-import { leastAmount, PRICE_ONE, priceOfText, type RaiseDecimals, tokensAt } from './raise-amounts.ts'
+import { dividedUp, leastAmount, PRICE_ONE, priceOfText, type RaiseDecimals, tokensAt } from './raise-amounts.ts'
 import type { PoolPlan } from './raise-pool.ts'
 import type { RaiseMode, RaiseTerms, UnsoldAction } from './raises.ts'
 
@@ -59,7 +59,7 @@ export function raiseTerms(asked: AskedRaise, { now, decimals }: { now: bigint; 
 function fixedPrice({ price, supply, rounds = [{ supply }] }: AskedRaise, maximum: bigint, decimals: RaiseDecimals) {
   if (price !== undefined) return priceOfText(price, decimals)
   const total = rounds.reduce((sum, round) => sum + BigInt(round.supply ?? 0), 0n)
-  return total === 0n ? null : (maximum * PRICE_ONE + total - 1n) / total
+  return total === 0n ? null : dividedUp(maximum * PRICE_ONE, total)
 }
 
 function releaseOf({ pool, lock_seconds, vesting_seconds = 0, release_bps, release_at, ends_at }: AskedRaise) {

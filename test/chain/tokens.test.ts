@@ -14,7 +14,7 @@ import {
   type AuthorityStatus,
   buildAuthorityTransfer,
   buildTokenCreation,
-  metadataAddress,
+  metadataAddressOf,
   mintBytes,
   type OnChainToken,
   readTokenState,
@@ -443,7 +443,7 @@ async function rename(tokenProgram: TokenProgram, mint: PublicKey, authority: Pu
   if (tokenProgram === 'spl') {
     return new TransactionInstruction({
       programId: new PublicKey(PROGRAMS.tokenMetadata.id),
-      keys: [{ pubkey: await metadataAddress(mint), isSigner: false, isWritable: true }, signer],
+      keys: [{ pubkey: new PublicKey(metadataAddressOf(mint.toBase58())), isSigner: false, isWritable: true }, signer],
       // UpdateMetadataAccountV2: data with three strings, no fee, creators, collection or uses; nothing else.
       data: Buffer.concat([Buffer.from([15, 1]), x, x, x, Buffer.from([0, 0, 0, 0, 0, 0, 0, 0])]),
     })

@@ -2,7 +2,6 @@
 
 import { base58 } from '@scure/base'
 import { explainTransactionError } from '../../../src/chain/errors/index.ts'
-import { addressOfKey, openDeriver } from '../../../src/chain/programs/derived-addresses.ts'
 import { decodeTransaction, namesIn } from '../../../src/chain/sending/transactions.ts'
 import { keyPairFrom } from '../../../src/chain/signer/keypair-file.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
@@ -11,6 +10,7 @@ import { feeOfMessage } from '../../../src/solana/fees.ts'
 import { lifetimeOf } from '../../../src/solana/lifetimes.ts'
 import { instructionsIn } from '../../../src/solana/message-instructions.ts'
 import { type DecodedTransaction, signatureOffset } from '../../../src/solana/messages.ts'
+import { associatedTokenAddress } from '../../../src/solana/program-addresses.ts'
 import { isSignedAt, type KeyPair, keyPairOf, signatureHolds } from '../../../src/solana/signatures.ts'
 import type { TransactionConfig } from '../../../src/solana/transaction-config.ts'
 import type { MessageConfig, SignedTransaction, SigningKeys, TransactionContent, Wallet } from '../../signing/wallet.ts'
@@ -83,9 +83,7 @@ export function createWallet(
       return isSameButBlockhash(decodeTransaction(one), decodeTransaction(other))
     },
     async tokenAccounts(mint, tokenProgram, wallets) {
-      const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-      const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
-      return wallets.map((wallet) => addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)))
+      return wallets.map((wallet) => associatedTokenAddress(wallet, mint, tokenProgram))
     },
     async metadataAccount(mint) {
       const { metadataAddressOf } = await import('../../../src/chain/programs/tokens/metaplex.ts')

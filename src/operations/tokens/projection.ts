@@ -35,20 +35,16 @@ export const tokenProjection: Projection<TokenChanges, OnChainToken> = {
     const changes = tokenChangesIn(message)
     const mint = tracked?.resource_type === 'token' && isAddress(tracked.resource_id) ? tracked.resource_id : null
     const isKnown = mint === null || changes.some((change) => change.mint === mint)
-    if (!isKnown && (await touches(message, mint))) changes.push({ mint, created: false, revoked: [] })
+    if (!isKnown && touches(message, mint)) changes.push({ mint, created: false, revoked: [] })
     const all = [...changes, ...metadataChangesIn(message)]
     return all.length === 0 ? null : all
   },
   async accountsToFollow({ store, clock }, { genesis }) {
     const tokens = await newTokens(store.db, { genesis, now: clock.now() })
-    const accounts = await Promise.all(
-      tokens.map(
-        async ({ mint }): Promise<NewFollowedAccount[]> => [
-          { address: mint, kind: 'mint', watch: 'state' },
-          { address: await metadataAddressOf(mint), kind: 'metadata', watch: 'state', about: mint },
-        ],
-      ),
-    )
+    const accounts = tokens.map(({ mint }): NewFollowedAccount[] => [
+      { address: mint, kind: 'mint', watch: 'state' },
+      { address: metadataAddressOf(mint), kind: 'metadata', watch: 'state', about: mint },
+    ])
     return accounts.flat()
   },
   async fieldsOf(reader, { resource_type, resource_id }) {
@@ -92,8 +88,8 @@ async function tokenOfMetadata(
 }
 
 /** The tracked resource is only a hint: the transaction itself must name the mint, or its metadata. */
-async function touches({ keys }: DecodedMessage, mint: string): Promise<boolean> {
-  return keys.includes(mint) || keys.includes(await metadataAddressOf(mint))
+function touches({ keys }: DecodedMessage, mint: string): boolean {
+  return keys.includes(mint) || keys.includes(metadataAddressOf(mint))
 }
 
 async function writeTokenChange(tx: Tx, effects: TokenEffects, change: TokenChange): Promise<EventDraft[]> {

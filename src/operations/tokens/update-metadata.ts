@@ -37,7 +37,7 @@ export const updateMetadata: typeof updateFor = async (context, input) => {
 /** Throws bad_request for immutable metadata, for a payer that is not its authority, and for fields that it cannot have. */
 const updateFor = tokenAct<UpdateRoute>('token.update', async (context, input) => {
   const { mint, payer, fields, remove_fields: removed, immutable } = input
-  const [account = null, metaplex = null] = await accountsAt(context.chain, [mint, await metadataAddressOf(mint)])
+  const [account = null, metaplex = null] = await accountsAt(context.chain, [mint, metadataAddressOf(mint)])
   const token = await decodeTokenState(mint, account, metaplex)
   if (token === null || account === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   const metadata = requireChangeable(token)

@@ -1,10 +1,12 @@
 /** Builds what the owner of a position does: adds, withdraws, locks or vests liquidity, closes it or gives it away. */
 import type { TransactionInstruction } from '@solana/web3.js'
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DAMM_V2 } from '../../../solana/programs/damm-v2.ts'
 import type { PlainInstruction } from '../../../solana/programs/table.ts'
+import { TOKEN } from '../../../solana/programs/token.ts'
+import { openingInstruction } from '../../../solana/token-acts.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { openDeriver } from '../derived-addresses.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import { decimalsProof } from '../tokens/index.ts'
 import { positionAddresses } from './addresses.ts'
@@ -203,24 +205,18 @@ interface PositionTransfer extends Envelope {
 
 /** Sends each NFT to the new owner's associated token account, opened by the payer, and closes the empty one. */
 export async function buildPositionTransfer(input: PositionTransfer): Promise<UnsignedTransaction> {
-  const [{ PublicKey }, spl, deriver] = await Promise.all([
-    import('@solana/web3.js'),
-    import('@solana/spl-token'),
-    openDeriver(),
-  ])
-  const owner = new PublicKey(input.payer)
-  const newOwner = new PublicKey(input.newOwner)
-  const program = new PublicKey(TOKEN_2022_PROGRAM)
-  const instructions = input.positions.flatMap(({ nftMint, positionNftAccount }) => {
-    const [mint, from] = [new PublicKey(nftMint), new PublicKey(positionNftAccount)]
-    const to = deriver.tokenAccount(mint, newOwner, program)
+  const { payer, newOwner: wallet } = input
+  const [program, by] = [TOKEN_2022_PROGRAM, { authority: payer, signers: [] }]
+  const instructions = input.positions.flatMap(({ nftMint: mint, positionNftAccount: source }) => {
+    const account = associatedTokenAddress(wallet, mint, program)
+    const moved = { source, mint, destination: account, ...by }
     return [
-      spl.createAssociatedTokenAccountIdempotentInstruction(owner, to, newOwner, mint, program),
-      spl.createTransferCheckedInstruction(from, mint, to, owner, 1n, 0, [], program),
-      spl.createCloseAccountInstruction(from, owner, owner, [], program),
+      openingInstruction({ wallet, account, mint, program, payer }),
+      { ...TOKEN.instruction('transferChecked', moved, { amount: 1n, decimals: 0 }), program },
+      { ...TOKEN.instruction('closeAccount', { account: source, destination: payer, ...by }, {}), program },
     ]
   })
-  return compileUnsigned(input, instructions)
+  return compileUnsigned(input, instructions.map(await sdkInstructions()))
 }
 
 const positionRoles = ({ pool, position }: Pick<PositionAct, 'pool' | 'position'>) => ({

@@ -1,9 +1,11 @@
 /** Loads the SDK of Meteora DBC on first use, for instructions and accounts by its IDL, without requests to a node. */
 
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
-import { openDeriver } from '../derived-addresses.ts'
+import { tokenProgramOf } from '../../../solana/token-programs.ts'
+import { addressOfKey } from '../derived-addresses.ts'
 import type { DbcPool } from './types.ts'
 
 export type Dbc = Awaited<ReturnType<typeof load>>
@@ -18,12 +20,11 @@ export function openDbc(): Promise<Dbc> {
 }
 
 async function load() {
-  const [sdk, { default: BN }, web3, spl, deriver] = await Promise.all([
+  const [sdk, { default: BN }, web3, spl] = await Promise.all([
     import('@meteora-ag/dynamic-bonding-curve-sdk'),
     import('bn.js'),
     import('@solana/web3.js'),
     import('@solana/spl-token'),
-    openDeriver(),
   ])
   // Anchor requires a connection to be constructed, but instructions with all of their accounts never use it.
   const { program } = sdk.createDbcProgram(new web3.Connection('http://127.0.0.1'))
@@ -31,7 +32,6 @@ async function load() {
     sdk,
     web3,
     spl,
-    deriver,
     methods: program.methods,
     coder: program.coder.accounts,
     bn: (amount: bigint) => new BN(amount.toString()),
@@ -105,10 +105,15 @@ async function deriveTokenAccount(
   owner: PublicKey,
   funder: PublicKey,
 ): Promise<TokenAccount> {
-  const { spl, key, deriver } = await openDbc()
-  const program = kind === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  const mint = key(mintAddress)
-  const address = deriver.tokenAccount(mint, owner, program)
-  const open = spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, mint, program)
-  return { address, open, program }
+  const { spl, key } = await openDbc()
+  const program = tokenProgramOf(kind)
+  const address = key(associatedTokenAddress(addressOfKey(owner), mintAddress, program))
+  const open = spl.createAssociatedTokenAccountIdempotentInstruction(
+    funder,
+    address,
+    owner,
+    key(mintAddress),
+    key(program),
+  )
+  return { address, open, program: key(program) }
 }

@@ -1,20 +1,19 @@
 /** Loads the SDK of Metaplex Core without its RPC: a context for its builders, and their instructions for web3.js. */
 import type { Context, Signer, TransactionBuilder } from '@metaplex-foundation/umi'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { openDeriver } from '../derived-addresses.ts'
+import { deriveAddress } from '../../../solana/program-addresses.ts'
 
 /** The SDK is loaded at the first use, because that takes a quarter of a second. */
 export async function loadCore() {
-  const [core, umi, web3, deriver] = await Promise.all([
+  const [core, umi, web3] = await Promise.all([
     import('@metaplex-foundation/mpl-core'),
     import('@metaplex-foundation/umi'),
     import('@solana/web3.js'),
-    openDeriver(),
   ])
   const signer = (address: string): Signer => umi.createNoopSigner(umi.publicKey(address))
   const pda = (program: string, seeds: Uint8Array[]) => {
-    const [address, bump] = deriver.find(seeds, new web3.PublicKey(program))
-    return [umi.publicKey(address.toBase58()), bump]
+    const { address, bump } = deriveAddress(program, ...seeds)
+    return [umi.publicKey(address), bump]
   }
   /** The context's default payer is never used, because every builder receives the payer. */
   const context = {

@@ -4,9 +4,9 @@ import type { ExtensionType } from '@solana/spl-token'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { TokenExtensions } from '../../../api/extension-fields.ts'
 import { badRequest } from '../../../platform/errors.ts'
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { openDeriver } from '../derived-addresses.ts'
 import { extensionBytes, initializeMetadata } from './metadata-extension.ts'
 import { createMetadata } from './metaplex.ts'
 import type { TokenProgram } from './types.ts'
@@ -73,7 +73,7 @@ export async function tokenCreationInstructions(
     await (input.tokenProgram === 'spl' ? createMetadata : initializeMetadata)(mint, payer, input),
   ]
   if (input.initialSupply > 0n) {
-    const account = (await openDeriver()).tokenAccount(mint, payer, program)
+    const account = new PublicKey(associatedTokenAddress(input.payer, input.mint, program.toBase58()))
     instructions.push(
       spl.createAssociatedTokenAccountIdempotentInstruction(payer, account, payer, mint, program),
       ...(input.extensions?.default_frozen

@@ -20,7 +20,7 @@ export {
 export { readHoldings, type WalletHolding, type WalletHoldings } from './holdings.ts'
 export { type MetadataChange, metadataChangesIn } from './metadata-changes.ts'
 export { buildMetadataUpdate, metadataGrowth } from './metadata-update.ts'
-export { metadataAddress, metadataAddressOf } from './metaplex.ts'
+export { metadataAddressOf } from './metaplex.ts'
 export {
   type ReceivingFault,
   type ReceivingTerms,

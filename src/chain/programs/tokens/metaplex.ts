@@ -1,9 +1,9 @@
 /** Makes the instructions of Metaplex Token Metadata that tokens require, and decodes the metadata account. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
+import { deriveAddress } from '../../../solana/program-addresses.ts'
 import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { metadataSeeds, TOKEN_METADATA, unpadded } from '../../../solana/programs/token-metadata.ts'
-import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
 import type { OnChainMetadata } from './types.ts'
 
@@ -12,16 +12,8 @@ interface NewMetadata extends Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'> {
 }
 
 /** Returns the address of a mint's metadata. */
-export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
-  const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
-  return find(metadataSeeds(mint.toBase58()), new PublicKey(TOKEN_METADATA.id))[0]
-}
-
-/** Returns the address of a mint's metadata. Both addresses are base58. */
-export async function metadataAddressOf(mint: string): Promise<string> {
-  const { PublicKey } = await import('@solana/web3.js')
-  return addressOfKey(await metadataAddress(new PublicKey(mint)))
-}
+export const metadataAddressOf = (mint: string): string =>
+  deriveAddress(TOKEN_METADATA.id, ...metadataSeeds(mint)).address
 
 /**
  * Creates metadata without royalties, creators or collection. The authority pays and may update mutable metadata.
@@ -33,11 +25,11 @@ export async function createMetadata(
   authority: PublicKey,
   { name, symbol, uri, immutableMetadata = false }: NewMetadata,
 ): Promise<TransactionInstruction> {
-  const [sdk, metadata] = await Promise.all([sdkInstructions(), metadataAddress(mint)])
-  const by = authority.toBase58()
+  const sdk = await sdkInstructions()
+  const [by, of] = [authority.toBase58(), mint.toBase58()]
   const accounts = {
-    metadata: metadata.toBase58(),
-    mint: mint.toBase58(),
+    metadata: metadataAddressOf(of),
+    mint: of,
     mint_authority: by,
     payer: by,
     update_authority: immutableMetadata ? SYSTEM_PROGRAM : by,
@@ -60,8 +52,8 @@ export async function updateMetadata(
   authority: PublicKey,
   changes: { data?: object; new_update_authority?: string; is_mutable?: boolean },
 ): Promise<TransactionInstruction> {
-  const [sdk, metadata] = await Promise.all([sdkInstructions(), metadataAddress(mint)])
-  const accounts = { metadata: metadata.toBase58(), update_authority: authority.toBase58() }
+  const sdk = await sdkInstructions()
+  const accounts = { metadata: metadataAddressOf(mint.toBase58()), update_authority: authority.toBase58() }
   return sdk(TOKEN_METADATA.instruction('update_metadata_account_v2', accounts, changes))
 }
 

@@ -16,7 +16,7 @@ import type { AuthorityStatus, OnChainToken } from './types.ts'
 
 /** Takes one call at the node's commitment. Throws not_found when the address has no mint. */
 export async function readTokenState(node: NodeCalls, mint: string): Promise<OnChainToken> {
-  const addresses = [mint, await metadataAddressOf(mint)]
+  const addresses = [mint, metadataAddressOf(mint)]
   const { accounts } = await askNode('Reading a token', () => accountsAtSlot(node, addresses))
   const token = await decodeTokenState(mint, accounts[0] ?? null, accounts[1] ?? null)
   if (token === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
@@ -28,7 +28,7 @@ export async function readTokenAtTime(
   node: NodeCalls,
   mint: string,
 ): Promise<{ slot: number; token: OnChainToken; at: ChainTime }> {
-  const addresses = [mint, await metadataAddressOf(mint), CLOCK_SYSVAR]
+  const addresses = [mint, metadataAddressOf(mint), CLOCK_SYSVAR]
   const { slot, accounts } = await askNode('Reading a token', () => accountsAtSlot(node, addresses))
   const token = await decodeTokenState(mint, accounts[0] ?? null, accounts[1] ?? null)
   if (token === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
@@ -68,14 +68,14 @@ const SEARCHES_PER_TURN = 5
 async function metadataAddressesOf(mints: readonly string[]): Promise<string[]> {
   const addresses: string[] = []
   for (const mint of mints) {
-    addresses.push(await metadataAddressOf(mint))
+    addresses.push(metadataAddressOf(mint))
     if (addresses.length % SEARCHES_PER_TURN === 0) await nextTurn()
   }
   return addresses
 }
 
 /**
- * Decodes a mint's account and the one at `metadataAddress(mint)`, or returns null when the first is not a mint.
+ * Decodes a mint's account and the one at `metadataAddressOf(mint)`, or returns null when the first is not a mint.
  * Metadata
  * in the mint takes precedence over Metaplex. Unreadable metadata, or metadata that a pointer places elsewhere, counts
  * as absent.
@@ -97,7 +97,7 @@ export async function decodeTokenState(
   const extension = unlessUnreadable(() => spl.getExtensionData(spl.ExtensionType.TokenMetadata, state.tlvData))
   const pointer = unlessUnreadable(() => spl.getMetadataPointerState(state))
   const pointed = base58OrNull(pointer?.metadataAddress ?? null)
-  const known = [null, mint, await metadataAddressOf(mint)]
+  const known = [null, mint, metadataAddressOf(mint)]
   return {
     mint,
     tokenProgram: isSpl ? 'spl' : 'token2022',
