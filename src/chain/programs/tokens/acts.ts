@@ -1,6 +1,10 @@
 /** Builds the transactions of a mint's authorities: for wallets, and for the mint as a whole. */
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { PlainInstruction } from '../../../solana/programs/table.ts'
+import { TOKEN } from '../../../solana/programs/token.ts'
+import { openingInstruction } from '../../../solana/token-acts.ts'
+import { tokenProgramOf } from '../../../solana/token-programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { sdkInstructions } from '../sdk-instruction.ts'
 import { compileForEach, type TransferRecipient } from './transfers.ts'
 import type { TokenProgram } from './types.ts'
 
@@ -22,25 +26,18 @@ export interface WalletActs extends Envelope {
  * `details.fits` for more wallets than one transaction has room for.
  */
 export async function buildWalletActs(input: WalletActs): Promise<UnsignedTransaction> {
-  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  const { act, decimals, wallets, param } = input
-  const program = input.tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  // Compiling is faster if equal keys are the same object.
-  const [payer, mint] = [new PublicKey(input.payer), new PublicKey(input.mint)]
-  const done = (account: PublicKey, amount: bigint): TransactionInstruction => {
-    if (act === 'mint') return spl.createMintToCheckedInstruction(mint, account, payer, amount, decimals, [], program)
-    if (act === 'burn') return spl.createBurnCheckedInstruction(account, mint, payer, amount, decimals, [], program)
-    if (act === 'freeze') return spl.createFreezeAccountInstruction(account, mint, payer, [], program)
-    return spl.createThawAccountInstruction(account, mint, payer, [], program)
+  const { act, decimals, wallets, param, payer, mint } = input
+  const [sdk, program] = [await sdkInstructions(), tokenProgramOf(input.tokenProgram)]
+  const done = (account: string, amount: bigint): PlainInstruction => {
+    const roles = { account, mint, authority: payer, signers: [] }
+    if (act === 'mint') return TOKEN.instruction('mintToChecked', roles, { amount, decimals })
+    if (act === 'burn') return TOKEN.instruction('burnChecked', roles, { amount, decimals })
+    return TOKEN.instruction(act === 'freeze' ? 'freezeAccount' : 'thawAccount', roles, {})
   }
-  const groups = wallets.map(({ wallet, tokenAccount, amount, opens }) => {
-    const account = new PublicKey(tokenAccount)
-    if (!opens) return [done(account, amount)]
-    const holder = new PublicKey(wallet)
-    return [
-      spl.createAssociatedTokenAccountIdempotentInstruction(payer, account, holder, mint, program),
-      done(account, amount),
-    ]
+  const groups = wallets.map(({ wallet, tokenAccount: account, amount, opens }) => {
+    const own = { wallet, account, mint, program, payer }
+    const acts = [...(opens ? [openingInstruction(own)] : []), { ...done(account, amount), program }]
+    return acts.map(sdk)
   })
   const own = wallets.filter(({ wallet }) => wallet === input.payer).map(({ tokenAccount }) => tokenAccount)
   return compileForEach(input, { wallets, groups, own }, param)

@@ -1,13 +1,13 @@
 /**
  * Builds the transaction that sends amounts of one token to many wallets, opening the token accounts that are missing.
  */
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
-import { addressBytes } from '../../../solana/addresses.ts'
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTION_TRACE } from '../../../solana/constants.ts'
-import { deriveAddress } from '../../../solana/program-addresses.ts'
-import { ASSOCIATED_TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
-import { decimalsInstruction } from '../../../solana/token-acts.ts'
+import { associatedTokenAddress } from '../../../solana/program-addresses.ts'
+import { TOKEN } from '../../../solana/programs/token.ts'
+import { decimalsInstruction, openingInstruction } from '../../../solana/token-acts.ts'
+import { tokenProgramOf } from '../../../solana/token-programs.ts'
 import { hasRoomForGuards, traceOfGuards } from '../../sending/guarding.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { sdkInstructions } from '../sdk-instruction.ts'
@@ -108,20 +108,12 @@ async function transferInstructions({
   source,
   recipients,
 }: TokenTransfers): Promise<TransactionInstruction[][]> {
-  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  const program = tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  // Compiling is faster if equal keys are the same object.
-  const [owner, token, from] = [payer, mint, source].map((address) => new PublicKey(address)) as [
-    PublicKey,
-    PublicKey,
-    PublicKey,
-  ]
-  return recipients.map(({ wallet, tokenAccount, amount, opens }) => {
-    const to = new PublicKey(tokenAccount)
-    const transfer = spl.createTransferCheckedInstruction(from, token, to, owner, amount, decimals, [], program)
-    if (!opens) return [transfer]
-    const holder = new PublicKey(wallet)
-    return [spl.createAssociatedTokenAccountIdempotentInstruction(owner, to, holder, token, program), transfer]
+  const [sdk, program] = [await sdkInstructions(), tokenProgramOf(tokenProgram)]
+  return recipients.map(({ wallet, tokenAccount: account, amount, opens }) => {
+    const roles = { source, mint, destination: account, authority: payer, signers: [] }
+    const transfer = { ...TOKEN.instruction('transferChecked', roles, { amount, decimals }), program }
+    const own = { wallet, account, mint, program, payer }
+    return [...(opens ? [openingInstruction(own)] : []), transfer].map(sdk)
   })
 }
 
@@ -140,9 +132,7 @@ export async function decimalsProof(
   wallet: string,
   { mint, program, decimals }: ProvenMint,
 ): Promise<TransactionInstruction> {
-  const seeds = [wallet, program, mint].map(addressBytes)
-  const { address: account } = deriveAddress(ASSOCIATED_TOKEN_PROGRAM, ...seeds)
-  const sdk = await sdkInstructions()
+  const [sdk, account] = [await sdkInstructions(), associatedTokenAddress(wallet, mint, program)]
   return sdk(decimalsInstruction({ wallet, account, mint, program }, decimals))
 }
 
