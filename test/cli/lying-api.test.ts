@@ -1146,7 +1146,7 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
     if (!CHECKED_BEFORE_EACH_BATCH.includes(command)) expect(stdout).toMatch(/checked +here: /)
   })
 
-  it.each(oneIn(3, requests))(
+  it.each(oneIn(5, requests))(
     'is not suspected by svc %s --guard required if the API is honest',
     { tags: 'sampled' },
     async (command, args) => {
@@ -1184,7 +1184,7 @@ describe.skipIf(lacks)('A transaction that the API built otherwise than asked', 
   /** A migration has room for a small call alone. */
   const addedTo = (command: string, i: number) => ADDED[command === 'pools migrate' ? 0 : i % ADDED.length]!
   const withAdded = commands.map(([command, { args }], i) => [command, args, addedTo(command, i)] as const)
-  it.each(oneIn(3, withAdded))(
+  it.each(oneIn(5, withAdded))(
     'is refused by svc %s with an added call, in both versions',
     { tags: 'sampled' },
     async (command, args, added) => {
