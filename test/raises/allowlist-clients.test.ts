@@ -12,7 +12,7 @@ import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { decodeRaiseEscrow, raiseEscrowAddress } from '../../src/chain/programs/presale/index.ts'
-import { commandLine } from '../cli/command-line.ts'
+import { CONFIRMED, commandLine } from '../cli/command-line.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { listedRaise } from '../support/listed-raises.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
@@ -92,7 +92,10 @@ describe.skipIf(lacksPresale !== '')(`a client of Meteora ${lacksPresale}`, () =
       const transaction = await presale.deposit({ amount, owner: buyer.publicKey, registryIndex })
       transaction.sign(buyer)
       const signature = await node.sendRawTransaction(transaction.serialize())
-      await node.confirmTransaction(signature, 'confirmed')
+      // A socket would connect again every second after the daemon's end, in each later file of the worker.
+      await expect
+        .poll(async () => (await node.getSignatureStatus(signature)).value?.confirmationStatus)
+        .toEqual(CONFIRMED)
       const place = raiseEscrowAddress(id, addressOf(buyer), round)
       const account = await node.getAccountInfo(new PublicKey(place))
       return decodeRaiseEscrow(place, account && { ...account, owner: account.owner.toBase58() })
