@@ -37,8 +37,6 @@ interface Creation {
   /** Of the answer: the address of the raise. */
   id: string
   decimals: RaiseDecimals
-  /** Of the transaction, each of which costs a fee. */
-  signatures: number
   /** How amounts of another quote than SOL are given without its decimals; null if they were. */
   rawFlag: string | null
 }
@@ -105,15 +103,20 @@ async function creates(of: Signing, asked: Creation): Promise<Call[]> {
 
 const demandsRaise = demanding('this raise has these terms and this creator; its results are computed here', creates)
 
+/** Each of them costs a fee. */
+const signaturesOf = (transaction: string) => decodeOnce(Buffer.from(transaction, 'base64')).message.signers
+
 /** The results of the raise, computed here. Throws a failure if the API says others. */
 function outcomes(
   { terms, decimals, ...asked }: Creation,
-  { fee: transferFee, rentOf }: Pick<RaiseUnits, 'fee'> & { rentOf: (bytes: number) => bigint },
+  {
+    fee: transferFee,
+    ...costs
+  }: Pick<RaiseUnits, 'fee'> & { rentOf: (bytes: number) => bigint /** Of the transaction. */; signatures: number },
   said: Record<(typeof CASES)[number], RaiseOutcome>,
 ): [string, string[]][] {
   const raise = beforeDeposits({ ...placeOf({ terms, decimals, ...asked }), ...terms, creator: '', createdAt: 0n })
-  const { signatures } = asked
-  const figures = previewRaise({ raise, plan: terms.pool, decimals, transferFee, rentOf, signatures })
+  const figures = previewRaise({ raise, plan: terms.pool, decimals, transferFee, ...costs })
   for (const name of CASES) {
     const field = (Object.keys(figures[name]) as (keyof RaiseOutcome)[]).find(
       (key) => figures[name][key] !== said[name][key],
@@ -240,9 +243,8 @@ export const createVerb = verb({
     const terms = await askedTerms(input, units)
     const { body: ofCreator, address, keys } = await creatorOf({ creator, creator_vault })
     const isVault = creator_vault !== undefined
-    const asked = ({ id, transaction }: { id: string; transaction: string }): Creation => ({
+    const asked = (id: string): Creation => ({
       ...{ terms, mint, quoteMint: quote, creator: address, isVault, id },
-      signatures: decodeOnce(Buffer.from(transaction, 'base64')).message.signers,
       decimals,
       rawFlag,
     })
@@ -254,10 +256,10 @@ export const createVerb = verb({
     return runAct(session, input, {
       what: `Raise ${whole(terms.minimum)} to ${whole(terms.maximum)} ${unit} for ${decimalOf(terms.supply, decimals.token)} of ${mint}`,
       call: (body, options) => session.client.raises.create({ ...request, ...body }, options),
-      demand: (of, data) => demandsRaise(of, asked(data)),
+      demand: (of, { id }) => demandsRaise(of, asked(id)),
       ...(keys.length === 0 ? {} : { secretKeys: () => keys }),
-      preview: ({ id, creator: takes, preview, warnings, ...data }) => [
-        ...outcomeLines(outcomes(asked({ id, ...data }), units, preview)),
+      preview: ({ id, creator: takes, preview, warnings, transaction }) => [
+        ...outcomeLines(outcomes(asked(id), { ...units, signatures: signaturesOf(transaction) }, preview)),
         ...previewLines({
           raise: id,
           ends: at(terms.endsAt),

@@ -1476,6 +1476,13 @@ describe.skipIf(lacks)('A false transaction with an answer that agrees with it',
     }
     const refused = /the API says creator_gets 1 for the best case, and \d+ was computed here/
     await expectUnsigned(CASES['raises create'].args(), null, more, refused)
+    const cut = (answer: Record<string, unknown>) => ('preview' in answer ? { ...answer, transaction: 'AAAA' } : answer)
+    await expectUnsigned(
+      CASES['raises create'].args(),
+      null,
+      cut,
+      /^error: transaction is not a base64 versioned transaction/,
+    )
   })
 
   it('is refused by svc raises with other tokens than those of the raise', async () => {
