@@ -1,6 +1,3 @@
-/** Liquidity added to positions on the real program: never more than wanted, and exact to the raw unit. */
-import * as cpAmm from '@meteora-ag/cp-amm-sdk'
-import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -9,58 +6,17 @@ import {
   buildLiquidityRemoval,
   buildPositionOpening,
   liquidityFor,
-  liquidityParts,
   positionAddresses,
-  readPoolMoment,
   readPositions,
   receivedFor,
 } from '../../src/chain/programs/damm-v2/index.ts'
-import { HAS_DAMM_V2, openDammV2, openStrangersPool, SIGNATURE_FEE, type StrangersPool } from '../support/damm-v2.ts'
+import { HAS_DAMM_V2, openedPool, SIGNATURE_FEE, STRANGERS_POOLS } from '../support/damm-v2.ts'
 import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'
 import { runs } from '../support/runs.ts'
 
-const POOLS: Record<string, StrangersPool> = {
-  'that takes fees in SOL': {},
-  'that takes fees from both sides': { collectFeeMode: cpAmm.CollectFeeMode.BothToken },
-  'that counts slots': { activationType: cpAmm.ActivationType.Slot },
-  'of a token with a transfer fee': { transferFeeBps: 300 },
-}
-
-async function openedPool(name: string) {
-  const wishes = POOLS[name] ?? {}
-  const chain = await openDammV2()
-  const keys = { creator: chain.wallet(), mint: Keypair.generate(), positionNft: Keypair.generate() }
-  const address = await openStrangersPool(chain.test, keys, wishes)
-  const { publicKey } = keys.creator
-  const payer = publicKey.toBase58()
-  const program = wishes.transferFeeBps === undefined ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, publicKey)
-  const trader = chain.wallet()
-  return {
-    chain,
-    address,
-    creator: keys.creator,
-    payer,
-    async buy(amount: bigint) {
-      chain.chain.advance(1)
-      chain.land(await chain.swap(await chain.read(address), trader, { side: 'buy', amount }), trader)
-    },
-    sol: () => chain.lamportsOf(publicKey) + chain.lamportsOf(wrapped),
-    tokens: () => chain.tokensOf(publicKey, keys.mint.publicKey.toBase58(), program) ?? 0n,
-    /** Without a position, the first one. */
-    async read(position?: string) {
-      const pool = await chain.read(address)
-      const moment = await readPoolMoment(chain.connection, pool)
-      const held = await readPositions(chain.connection, address, payer)
-      const found = position === undefined ? held[0]! : held.find((each) => each.position === position)!
-      return { pool, moment, position: found, parts: liquidityParts(found, moment.point) }
-    },
-  }
-}
-
 describe.skipIf(!HAS_DAMM_V2)('liquidity that is added (needs Meteora DAMM v2 in the cache)', () => {
-  it.each(Object.keys(POOLS))(
+  it.each(Object.keys(STRANGERS_POOLS))(
     'costs exactly what was said in a pool %s, and returns no more',
     { tags: 'sampled' },
     async (name) => {

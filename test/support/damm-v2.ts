@@ -1,7 +1,7 @@
 /** An embedded chain with the real cp_amm on it, where pools are launched, traded in and claimed from. */
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import * as spl from '@solana/spl-token'
-import { type Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { expect } from 'vitest'
 import {
@@ -12,7 +12,10 @@ import {
   type DammV2Pool,
   type DammV2Position,
   dammV2PoolAddress,
+  liquidityParts,
   readDammV2Pool,
+  readPoolMoment,
+  readPositions,
   type SingleSidedPool,
   type SwapOrder,
 } from '../../src/chain/programs/damm-v2/index.ts'
@@ -278,4 +281,45 @@ export async function splitOff(test: TestChain, pool: string, owner: Keypair, fi
   })
   const done = test.send([...created.instructions, ...split.instructions], [owner, nft])
   expect(done.err, done.logs?.join('\n')).toBeNull()
+}
+
+/** Pools of each kind that strangers open. */
+export const STRANGERS_POOLS: Record<string, StrangersPool> = {
+  'that takes fees in SOL': {},
+  'that takes fees from both sides': { collectFeeMode: cpAmm.CollectFeeMode.BothToken },
+  'that counts slots': { activationType: cpAmm.ActivationType.Slot },
+  'of a token with a transfer fee': { transferFeeBps: 300 },
+}
+
+/** A pool of strangers of such a kind, with what its creator has in it, and a wallet that trades. */
+export async function openedPool(name: string) {
+  const wishes = STRANGERS_POOLS[name] ?? {}
+  const chain = await openDammV2()
+  const keys = { creator: chain.wallet(), mint: Keypair.generate(), positionNft: Keypair.generate() }
+  const address = await openStrangersPool(chain.test, keys, wishes)
+  const { publicKey } = keys.creator
+  const payer = publicKey.toBase58()
+  const program = wishes.transferFeeBps === undefined ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, publicKey)
+  const trader = chain.wallet()
+  return {
+    chain,
+    address,
+    creator: keys.creator,
+    payer,
+    async buy(amount: bigint) {
+      chain.chain.advance(1)
+      chain.land(await chain.swap(await chain.read(address), trader, { side: 'buy', amount }), trader)
+    },
+    sol: () => chain.lamportsOf(publicKey) + chain.lamportsOf(wrapped),
+    tokens: () => chain.tokensOf(publicKey, keys.mint.publicKey.toBase58(), program) ?? 0n,
+    /** Without a position, the first one. */
+    async read(position?: string) {
+      const pool = await chain.read(address)
+      const moment = await readPoolMoment(chain.connection, pool)
+      const held = await readPositions(chain.connection, address, payer)
+      const found = position === undefined ? held[0]! : held.find((each) => each.position === position)!
+      return { pool, moment, position: found, parts: liquidityParts(found, moment.point) }
+    },
+  }
 }
