@@ -96,7 +96,7 @@ const raiseOutcome = z
     pool_quote: digits,
     pool_tokens: digits,
     pool_price: nullOr(z.string()),
-    pool_price_bps: nullOr(z.int()).meta({ description: 'Price of the pool as a part of that of the raise' }),
+    pool_price_bps: nullOr(z.int()).meta({ description: 'Price of the pool in hundredths of a percent of the raise' }),
     locked_bps: z.int().meta({ description: 'Part of the liquidity that is locked for good' }),
     lamports: digits.meta({ description: 'Rent and network fees of the creator that do not come back' }),
   })

@@ -86,8 +86,6 @@ export async function readReclaimable(
   }
 }
 
-/** Whether an account is the associated one of the wallet and its mint. */
-
 interface Judgement {
   returns: ReclaimableAccount[]
   stays: LeftOutAccount[]

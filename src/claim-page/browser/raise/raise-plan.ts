@@ -134,7 +134,7 @@ function planWithdrawal(asked: Asked): PlannedAct {
   const { state, part, amount, quotes } = asked
   const { all, mostOfPart } = amountsOf(state, part).withdraw
   const moved = amount === all ? all : wholePart(state.raise.price, amount)
-  if (moved === 0n || (moved !== all && moved > mostOfPart)) throw new PageFault('effectDiffers')
+  if (moved !== all && moved > mostOfPart) throw new PageFault('effectDiffers')
   return planPayout(asked, 'quotes', moved, [withdrawalInstruction(state.raise, payoutTo(asked, quotes), moved)])
 }
 
